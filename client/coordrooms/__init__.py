@@ -1,0 +1,3 @@
+"""Client library, command and MCP relay for coordroomsd."""
+
+__version__ = "0.1.0"
