@@ -39,16 +39,25 @@ def _listen(value: object) -> object:
     return parse_listen(value) if isinstance(value, str) else value
 
 
-def _pairs(value: object) -> object:
-    if isinstance(value, list):
-        return tuple(tuple(pair) if isinstance(pair, list) else pair for pair in value)
-    return value
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    match value:
+        case list() if all(_is_pair(item) for item in value):
+            return tuple((one, other) for one, other in value)
+        case _:
+            raise ValueError('should be a list of pairs of two participants, like [["a", "b"]]')
+
+
+def _is_pair(item: object) -> bool:
+    match item:
+        case [str(one), str(other)]:
+            return one != other and all(0 < len(name) <= 200 for name in (one, other))
+        case _:
+            return False
 
 
 SocketPath = Annotated[Path, Field(strict=False), AfterValidator(check_socket_path)]
 Burst = Annotated[int, Field(ge=0, le=1_000_000)]
 Rate = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
-ParticipantId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Section(BaseModel):
@@ -106,7 +115,7 @@ class Retention(Section):
 
 class Conversations(Section):
     peer_policy: Literal["open", "listed"] = "open"
-    peers: Annotated[tuple[tuple[ParticipantId, ParticipantId], ...], BeforeValidator(_pairs)] = ()
+    peers: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs)] = ()
 
     @model_validator(mode="after")
     def _a_list_is_in_force(self) -> Conversations:

@@ -1,0 +1,67 @@
+# Needs make and a Python 3.11 or newer with its venv module. Everything else is installed into .venv.
+
+VENV := .venv
+PYTHON_HERE := $(VENV)/bin/python
+PYTEST := $(PYTHON_HERE) -m pytest -q
+LOCK := requirements/lock.txt
+PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
+# How often `make faults` kills each of the daemon and its database.
+ROUNDS ?= 200
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format bench faults lock clean
+.DELETE_ON_ERROR:
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1|/p' Makefile | while IFS='|' read -r name text; do \
+	    printf '%-12s %s\n' "$$name" "$$text"; done
+
+run: $(VENV)/installed ## start the daemon here, with a Postgres of its own (ARGS="--state-dir DIR" and the like)
+	@exec $(PYTHON_HERE) -m coordroomsd serve $(ARGS)
+
+test: $(VENV)/installed ## run the tests (ARGS="-k NAME" and the like)
+	@$(PYTEST) $(ARGS)
+
+check: $(VENV)/installed ## format, lint, strict types, direction of imports
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check .
+	@$(PYTHON_HERE) -m mypy
+	@$(PYTEST) tests/unit/test_arrows.py
+
+format: $(VENV)/installed ## put the code into its format, and repair what lint can repair
+	@$(VENV)/bin/ruff check --fix-only .
+	@$(VENV)/bin/ruff format .
+
+bench: $(VENV)/installed ## measure the daemon against floors of this machine
+	@$(PYTEST) -s tests/bench $(ARGS)
+
+faults: $(VENV)/installed ## kill daemon and database under load (ROUNDS=200)
+	@FAULT_ROUNDS=$(ROUNDS) $(PYTEST) tests/faults $(ARGS)
+
+lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer versions)
+	@$(PYTHON_HERE) -m venv $(VENV)/uv
+	@$(VENV)/uv/bin/python -m pip install -qq 'uv>=0.13,<0.14'
+	@$(VENV)/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 --generate-hashes \
+	    --no-annotate --custom-compile-command 'make lock' \
+	    pyproject.toml client/pyproject.toml --group dev -o $(LOCK) $(ARGS)
+
+clean: ## remove what make made; rooms and messages stay
+	@rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/installed: $(PYTHON_HERE) $(LOCK) pyproject.toml client/pyproject.toml
+	@echo 'Installing into $(VENV): this takes half a minute, once.'
+	@$(PYTHON_HERE) -m pip install -qq --disable-pip-version-check --require-hashes -r $(LOCK)
+	@$(PYTHON_HERE) -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e . -e client
+	@touch $@
+
+# A symbolic link to the interpreter: when that is gone or newer, the environment is made anew.
+$(PYTHON_HERE):
+	@for python in $${PYTHON:-$(PYTHONS)}; do \
+	    if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	        exec $$python -m venv --clear $(VENV); \
+	    fi; \
+	done; \
+	echo 'No Python 3.11 or newer with the venv module was found among: $(PYTHONS).' >&2; \
+	echo 'Install one (Debian, Ubuntu: apt install python3-venv), or name it: make PYTHON=/path/to/python3 …' >&2; \
+	exit 1

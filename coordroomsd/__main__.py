@@ -1,0 +1,5 @@
+import sys
+
+from coordroomsd.cli import main
+
+sys.exit(main())
