@@ -77,19 +77,16 @@ class Account:
         return state_dir / "coordroomsd.sock"
 
     def config_file(self) -> Path | None:
-        """The configuration file that is read without being named, if there is one."""
+        """Where the configuration file is that is read without being named; it need not exist."""
         given = self.service_directory("CONFIGURATION_DIRECTORY")
         if given is not None:
-            candidate = given / "config.toml"
-        elif self.is_system:
-            candidate = SYSTEM_CONFIG
-        else:
-            try:
-                home = self.home_directory("XDG_CONFIG_HOME", ".config")
-            except NoHomeError:
-                return None
-            candidate = home / "coordroomsd" / "config.toml"
-        return candidate if candidate.exists() else None
+            return given / "config.toml"
+        if self.is_system:
+            return SYSTEM_CONFIG
+        try:
+            return self.home_directory("XDG_CONFIG_HOME", ".config") / "coordroomsd" / "config.toml"
+        except NoHomeError:
+            return None
 
 
 def mcp_socket_beside(socket: Path) -> Path:

@@ -1,0 +1,194 @@
+"""The command `coordroomsd`. Exit codes: 0 done, 1 failed, 2 usage.
+
+To add a command: a function from the parsed options to an exit code, and its line in `COMMANDS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from coordroomsd import __version__, addresses
+from coordroomsd.config import Config, ConfigurationError, load
+from coordroomsd.locations import Account
+from coordroomsd.settings import SECTIONS
+from coordroomsd.store.errors import StoreError
+
+Options = argparse.Namespace
+T = TypeVar("T")
+
+DONE, FAILED = 0, 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except ConfigurationError as error:
+        for fault in error.faults:
+            _complain(fault)
+    except StoreError as error:
+        _complain(str(error))
+    except KeyboardInterrupt:
+        _complain("interrupted")
+    return FAILED
+
+
+def serve(options: Options) -> int:
+    from coordroomsd import server
+
+    return server.serve(_configuration(options))
+
+
+def check_config(options: Options) -> int:
+    config = _configuration(options)
+    file = options.config or Account().config_file()
+    if file is not None:
+        print(f"# {file} {'is read' if file.exists() else 'is not there: nothing is set by file'}")
+    print(f"# state directory: {config.state_dir} ({config.sources['state_dir']})")
+    for section in SECTIONS:
+        print(f"\n[{section}]")
+        print(*_settings(config, section), sep="\n")
+    return DONE
+
+
+def migrate(options: Options) -> int:
+    applied = asyncio.run(_migrated(_configuration(options)))
+    for name in applied:
+        print(f"applied {name}")
+    if not applied:
+        print("nothing to do: the database is up to date")
+    return DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    name: str
+    summary: str
+    run: Callable[[Options], int]
+    arguments: Callable[[argparse.ArgumentParser], None] | None = None
+
+
+COMMANDS = (
+    Command("serve", "run the daemon until it is told to end", serve),
+    Command("check-config", "show the effective configuration, or its faults", check_config),
+    Command("migrate", "bring the database's schema up to date, and end", migrate),
+)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="coordroomsd", description="Keeps the rooms in which AI coding agents coordinate."
+    )
+    parser.add_argument("--version", action="version", version=f"coordroomsd {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        one = commands.add_parser(command.name, help=command.summary, description=command.summary)
+        one.set_defaults(run=command.run)
+        _add_configuration(one)
+        if command.arguments:
+            command.arguments(one)
+    return parser
+
+
+def _add_configuration(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("configuration", "An option goes before the file.")
+
+    def option(name: str, metavar: str, parse: Callable[[str], object], text: str) -> None:
+        group.add_argument(name, metavar=metavar, type=_argument(parse), help=text)
+
+    option("--config", "FILE", _path, "the configuration, in TOML")
+    option("--state-dir", "DIR", _path, "where the private database is kept")
+    option("--socket", "PATH", _socket_path, "the Unix socket to serve")
+    option("--listen", "HOST:PORT", addresses.parse_listen, "a TCP address to serve as well")
+    option(
+        "--database-url",
+        "URL",
+        addresses.check_database_url,
+        "a PostgreSQL to use instead of a private one (the process list shows it: a URL with a "
+        "password belongs in the file)",
+    )
+
+
+def _configuration(options: Options) -> Config:
+    return load(
+        options.config,
+        state_dir=options.state_dir,
+        socket=options.socket,
+        listen=options.listen,
+        database_url=options.database_url,
+    )
+
+
+def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """`parse` as argparse wants it, which shows what it was given unless told what to say.
+
+    What it was given may be a database's URL, with a password in it.
+    """
+
+    def argument(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return argument
+
+
+def _path(text: str) -> Path:
+    # An unset variable of a script: it would mean the current directory.
+    if not text:
+        raise ValueError("should be a path")
+    return Path(text).absolute()
+
+
+def _socket_path(text: str) -> Path:
+    return addresses.check_socket_path(_path(text))
+
+
+def _settings(config: Config, section: str) -> Iterator[str]:
+    """The section as TOML, each line with where its value is from."""
+    lines = []
+    for key in SECTIONS[section].model_fields:
+        value = getattr(getattr(config, section), key)
+        if value is None:
+            lines.append((f"# {key} is not set", ""))
+            continue
+        if isinstance(value, addresses.Listen | Path):
+            value = str(value)
+        if (section, key) == ("database", "url"):
+            value = addresses.without_password(value)
+        text = json.dumps(value, ensure_ascii=False)
+        lines.append((f"{key} = {text}", f"# {config.sources[f'{section}.{key}']}"))
+    width = max(len(setting) for setting, _ in lines)
+    for setting, source in lines:
+        yield f"{setting:<{width}}  {source}".rstrip()
+
+
+async def _migrated(config: Config) -> list[str]:
+    from coordroomsd.store.database import Database
+    from coordroomsd.store.private_postgres import PrivatePostgres
+
+    owner = "coordroomsd migrate"
+    if config.database.url is not None:
+        database = await Database.open(config.database.url, owner=owner)
+        await database.close()
+        return database.applied
+    server = PrivatePostgres(config.state_dir, config.database.run_as)
+    await server.start()
+    try:
+        database = await Database.open(server.connect_arguments(), owner=owner)
+        await database.close()
+        return database.applied
+    finally:
+        await server.stop()
+
+
+def _complain(sentence: str) -> None:
+    print(f"coordroomsd: {sentence}", file=sys.stderr)

@@ -1,0 +1,153 @@
+"""The keys of the configuration: their defaults, types and ranges.
+
+`config.example.toml` says what they are for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+
+from coordroomsd.addresses import Listen, check_database_url, check_socket_path, parse_listen
+
+
+def _socket_path(value: object) -> Path:
+    if not isinstance(value, str):
+        raise ValueError("should be a path in quotes")
+    return check_socket_path(Path(value))
+
+
+def _listen(value: object) -> object:
+    return parse_listen(value) if isinstance(value, str) else value
+
+
+def _pairs(value: object) -> tuple[tuple[str, str], ...]:
+    match value:
+        case list() if all(_is_pair(item) for item in value):
+            return tuple((one, other) for one, other in value)
+        case _:
+            raise ValueError('should be a list of pairs of two participants, like [["a", "b"]]')
+
+
+def _is_pair(item: object) -> bool:
+    match item:
+        case [str(one), str(other)]:
+            return one != other and all(0 < len(name) <= 200 for name in (one, other))
+        case _:
+            return False
+
+
+SocketPath = Annotated[Path, BeforeValidator(_socket_path)]
+Burst = Annotated[int, Field(ge=0, le=1_000_000)]
+Rate = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class Database(Section):
+    """Without `url` the daemon runs its own private Postgres below its state directory.
+
+    `run_as` is the user of the private Postgres when root starts the daemon; None leaves the
+    choice to it.
+    """
+
+    url: Annotated[str, AfterValidator(check_database_url)] | None = Field(default=None, repr=False)
+    run_as: Annotated[str, Field(min_length=1)] | None = None
+
+
+class Server(Section):
+    socket: SocketPath
+    mcp_socket: SocketPath
+    listen: Annotated[Listen, BeforeValidator(_listen)] | None = None
+
+    @model_validator(mode="after")
+    def _sockets_differ(self) -> Server:
+        if self.socket == self.mcp_socket:
+            raise ValueError("socket and mcp_socket should be two different paths")
+        return self
+
+
+class Limits(Section):
+    """Token buckets per participant: so many at once, then so many a second.
+
+    A burst of 0 switches its bucket off.
+    """
+
+    message_burst: Burst = 60
+    message_per_s: Rate = 10.0
+    status_burst: Burst = 20
+    status_per_s: Rate = 0.2
+    reaction_burst: Burst = 40
+    reaction_per_s: Rate = 0.5
+    claim_burst: Burst = 20
+    claim_per_s: Rate = 0.1
+    room_burst: Burst = 30
+    room_per_s: Rate = 0.2
+    max_waiters: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
+
+
+class Retention(Section):
+    """What rooms without a policy of their own keep; 0 keeps everything."""
+
+    max_age_s: Annotated[int, Field(ge=0, le=3_153_600_000)] = 0
+    max_events: Annotated[int, Field(ge=0, le=1_000_000_000_000)] = 0
+
+
+class Conversations(Section):
+    peer_policy: Literal["open", "listed"] = "open"
+    peers: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs)] = ()
+
+    @model_validator(mode="after")
+    def _a_list_is_in_force(self) -> Conversations:
+        # Whoever writes a list means to restrict, and would not notice the open door beside it.
+        if self.peers and self.peer_policy == "open":
+            raise ValueError('peers counts only with peer_policy = "listed"')
+        return self
+
+
+class Cluster(Section):
+    bus: Literal["none"] = "none"
+
+
+SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
+    {
+        "database": Database,
+        "server": Server,
+        "limits": Limits,
+        "retention": Retention,
+        "conversations": Conversations,
+        "cluster": Cluster,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The effective configuration.
+
+    `sources` has where each value came from by its dotted key (`server.socket`): a file, an
+    option, a variable, `default`.
+    """
+
+    state_dir: Path
+    database: Database
+    server: Server
+    limits: Limits
+    retention: Retention
+    conversations: Conversations
+    cluster: Cluster
+    sources: Mapping[str, str]
