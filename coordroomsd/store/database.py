@@ -1,0 +1,170 @@
+"""The database while this daemon owns it: one session that writes, a few that read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import Final
+
+import asyncpg
+
+from coordroomsd.store import ownership, sessions
+from coordroomsd.store.errors import DatabaseUnsuitableError, OwnershipLostError, StoreError
+from coordroomsd.store.migrate import migrate
+from coordroomsd.store.ownership import Session, Tenure
+from coordroomsd.store.sessions import ConnectArguments
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE_S: Final = 1.0
+CLOSE_WITHIN_S: Final = 5.0
+
+
+class Database:
+    """Made by `open`; nobody else writes to it until `close`.
+
+    `writer` is the one session that writes, and belongs to one task. `reads` is a pool of
+    read-only ones. `batch` is the last committed batch as of the last (re)opening, `applied`
+    names the migrations that `open` ran.
+    """
+
+    def __init__(
+        self,
+        arguments: ConnectArguments,
+        *,
+        writer: asyncpg.Connection,
+        session: Session,
+        reads: asyncpg.Pool,
+        tenure: Tenure,
+        applied: list[str],
+    ) -> None:
+        self.writer = writer
+        self.reads = reads
+        self.applied = applied
+        self._arguments = arguments
+        self._session = session
+        self._tenure = tenure
+
+    @property
+    def generation(self) -> str:
+        return self._tenure.generation
+
+    @property
+    def batch(self) -> int:
+        return self._tenure.batch
+
+    @property
+    def owner(self) -> str:
+        """What another daemon is told that finds the database taken."""
+        return self._tenure.owner
+
+    @classmethod
+    async def open(
+        cls, arguments: ConnectArguments, *, owner: str, read_pool_size: int = 4
+    ) -> Database:
+        """Connect, take ownership, migrate.
+
+        `owner` says who we are, like "db.example.org, pid 4711"; the time is added.
+
+        :raises DatabaseUnreachableError: nobody answers there, or refuses us.
+        :raises DatabaseUnsuitableError: too old, a standby, or behind a transaction pooler.
+        :raises DatabaseOwnedError: another daemon has it; the message names that one.
+        :raises MigrationError: see `migrate`.
+        """
+        async with contextlib.AsyncExitStack() as undo:
+            writer = await sessions.connect(arguments, sessions.WRITE_SETTINGS)
+            undo.callback(writer.terminate)
+            reads = await sessions.open_read_pool(arguments, read_pool_size)
+            undo.callback(reads.terminate)
+            await _refuse_pooler(writer, reads, sessions.describe(arguments))
+            await _warn_when_not_durable(writer, sessions.describe(arguments))
+            await ownership.take(writer)
+            applied = await migrate(writer)
+            tenure = await ownership.sign(writer, owner)
+            session = await ownership.current_session(writer)
+            undo.pop_all()
+        return cls(
+            arguments,
+            writer=writer,
+            session=session,
+            reads=reads,
+            tenure=tenure,
+            applied=applied,
+        )
+
+    async def reopen_writer(self) -> None:
+        """Replace a lost write session; returns when there is one, however long it takes.
+
+        Whatever the old session had begun has ended by then, so `batch` tells what became of it.
+
+        :raises OwnershipLostError: somebody else owned the database in between.
+        """
+        self.writer.terminate()
+        pause = 0.0
+        while True:
+            try:
+                await self._connect_writer()
+            except OwnershipLostError:
+                raise
+            except (StoreError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+                if not pause:
+                    log.warning("the write connection is lost, trying again: %s", error)
+            else:
+                log.info("the write connection is back")
+                return
+            pause = min(LONGEST_PAUSE_S, pause * 2 or 0.01)
+            await asyncio.sleep(pause)
+
+    async def close(self) -> None:
+        """Give the database up; waits for reads that are under way, but not for long."""
+        try:
+            await asyncio.wait_for(self.reads.close(), CLOSE_WITHIN_S)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            self.reads.terminate()
+        try:
+            await self.writer.close(timeout=CLOSE_WITHIN_S)
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            self.writer.terminate()
+
+    async def _connect_writer(self) -> None:
+        async with contextlib.AsyncExitStack() as undo:
+            writer = await sessions.connect(self._arguments, sessions.WRITE_SETTINGS)
+            undo.callback(writer.terminate)
+            tenure = await ownership.take_back(writer, self._session, self._tenure)
+            session = await ownership.current_session(writer)
+            undo.pop_all()
+        self.writer, self._session, self._tenure = writer, session, tenure
+
+
+async def _refuse_pooler(writer: asyncpg.Connection, reads: asyncpg.Pool, where: str) -> None:
+    """A session that is ours alone keeps its process, and shares it with no other of ours.
+
+    A pooler in transaction mode hands the same idle process to both, or changes it under load.
+    """
+    own = await writer.fetchval("SELECT pg_backend_pid()")
+    for _ in range(3):
+        shared = await reads.fetchval("SELECT pg_backend_pid()")
+        again = await writer.fetchval("SELECT pg_backend_pid()")
+        if shared == own or again != own:
+            raise DatabaseUnsuitableError(
+                f"{where} is behind a connection pooler in transaction mode, where locks and "
+                "settings do not last; configure the address of PostgreSQL itself"
+            )
+    kept = await writer.fetchval("SELECT current_setting('plan_cache_mode')")
+    if kept != sessions.WRITE_SETTINGS["plan_cache_mode"]:
+        raise DatabaseUnsuitableError(
+            f"{where} is behind a connection pooler that drops session settings, the durability "
+            "of commits among them; configure the address of PostgreSQL itself"
+        )
+
+
+async def _warn_when_not_durable(writer: asyncpg.Connection, where: str) -> None:
+    for setting in ("fsync", "full_page_writes"):
+        if await writer.fetchval("SELECT current_setting($1)", setting) != "on":
+            log.warning(
+                "%s has %s switched off: a crash of its machine can lose or corrupt what was "
+                "acknowledged. Switch it on in postgresql.conf",
+                where,
+                setting,
+            )

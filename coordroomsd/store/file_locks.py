@@ -1,0 +1,55 @@
+"""A lock that a process and its children hold by an open file, and lose only by ending."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+class FileLock:
+    """flock(2) on `path`, which is made when it is missing and never removed.
+
+    It belongs to the open file: a child that inherits `descriptor` holds it too, until the last
+    of them has ended. It holds between containers that share the directory, where process ids
+    say nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def acquire(self) -> bool:
+        """Whether the lock is ours now; waits for nobody."""
+        try:
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def read_note(self) -> str:
+        """What the holder wrote."""
+        return os.pread(self.descriptor, 200, 0).decode(errors="replace").strip()
+
+    def write_note(self, text: str) -> None:
+        os.ftruncate(self.descriptor, 0)
+        os.pwrite(self.descriptor, text.encode(), 0)
+
+    def close(self) -> None:
+        """Let go, unless a child has it too; harmless when done already."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
