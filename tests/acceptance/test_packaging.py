@@ -1,0 +1,195 @@
+"""What a user gets from `pip install`, and what the lock promises."""
+
+from __future__ import annotations
+
+import re
+import site
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PathDistribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import coordrooms
+import coordroomsd
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = {"coordroomsd": ROOT, "coordrooms": ROOT / "client"}
+LOCK = (ROOT / "requirements" / "lock.txt").read_text()
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    sdist: Path
+    wheel: Path
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
+    """Both distributions: a source archive, and the wheel that is made from it alone."""
+    found = {}
+    for name, folder in FOLDERS.items():
+        out = tmp_path_factory.mktemp(name)
+        run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", out, cwd=folder)
+        [sdist] = out.glob("*.tar.gz")
+        with tarfile.open(sdist) as archive:
+            archive.extractall(out, filter="data")
+        source = out / sdist.name.removesuffix(".tar.gz")
+        run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", out, cwd=source)
+        [wheel] = out.glob("*.whl")
+        found[name] = Built(sdist, wheel)
+    return found
+
+
+def metadata(wheel: Path) -> Distribution:
+    [folder] = [f for f in zipfile.Path(wheel).iterdir() if f.name.endswith(".dist-info")]
+    return PathDistribution(folder)
+
+
+def empty_environment(path: Path) -> Path:
+    """A virtual environment with nothing in it, not even pip; its interpreter."""
+    venv.create(path)
+    return path / "bin" / "python"
+
+
+def install(python: Path, wheel: Path, *options: str) -> None:
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-qq", "--no-index"]
+    run(*pip, *options, wheel, cwd=python.parent)
+
+
+def test_the_versions_agree() -> None:
+    assert coordroomsd.__version__ == coordrooms.__version__
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_wheel_has_every_file_of_its_package(name: str, built: dict[str, Built]) -> None:
+    folder = FOLDERS[name]
+    expected = {
+        str(file.relative_to(folder))
+        for file in (folder / name).rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+    packed = zipfile.ZipFile(built[name].wheel).namelist()
+    assert {file for file in packed if file.startswith(f"{name}/")} == expected
+    assert f"{name}/py.typed" in expected
+
+
+def test_the_daemon_comes_with_its_example_configuration(built: dict[str, Built]) -> None:
+    with zipfile.ZipFile(built["coordroomsd"].wheel) as wheel:
+        [example] = [name for name in wheel.namelist() if name.endswith("/config.example.toml")]
+        assert wheel.read(example) == (ROOT / "config.example.toml").read_bytes()
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_metadata_is_what_the_project_says(name: str, built: dict[str, Built]) -> None:
+    distribution = metadata(built[name].wheel)
+    assert distribution.metadata["Name"] == name
+    assert distribution.version == coordroomsd.__version__
+    assert distribution.metadata["Requires-Python"] == ">=3.11"
+    assert [entry.name for entry in distribution.entry_points] == [name]
+    assert (
+        str(distribution.metadata)
+        .rstrip()
+        .endswith((FOLDERS[name] / "README.md").read_text().rstrip())
+    )
+
+
+def test_the_client_alone_needs_nothing_else(built: dict[str, Built], tmp_path: Path) -> None:
+    assert not metadata(built["coordrooms"].wheel).requires
+    python = empty_environment(tmp_path)
+    install(python, built["coordrooms"].wheel)
+    names = run(
+        python,
+        "-c",
+        "import importlib.metadata as m; print(*(d.name for d in m.distributions()))",
+        cwd=tmp_path,
+    )
+    assert names.split() == ["coordrooms"]
+    assert "usage: coordrooms " in run(tmp_path / "bin" / "coordrooms", "--help", cwd=tmp_path)
+
+
+def test_the_installed_daemon_has_its_database_scripts(
+    built: dict[str, Built], tmp_path: Path, state_dir: Path
+) -> None:
+    python = empty_environment(tmp_path)
+    install(python, built["coordroomsd"].wheel, "--no-deps")
+    # The libraries of this environment; a .pth found by way of a .pth is not read, so that our own
+    # editable installation stays out of it.
+    [packages] = (tmp_path / "lib").glob("python*/site-packages")
+    (packages / "libraries.pth").write_text("\n".join(site.getsitepackages()))
+    where = run(python, "-c", "import coordroomsd; print(coordroomsd.__file__)", cwd=tmp_path)
+    assert Path(where.strip()).is_relative_to(packages)
+    command = tmp_path / "bin" / "coordroomsd"
+    assert "applied 0001_" in run(command, "migrate", "--state-dir", state_dir, cwd=tmp_path)
+    again = run(command, "migrate", "--state-dir", state_dir, cwd=tmp_path)
+    assert again == "nothing to do: the database is up to date\n"
+
+
+# The lock
+
+
+def project(name: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDERS[name] / "pyproject.toml").read_text())
+
+
+def declared() -> Iterator[Requirement]:
+    """What the two distributions need to run, to be built and to be worked on."""
+    for name in FOLDERS:
+        tables = project(name)
+        for text in (
+            *tables["project"]["dependencies"],
+            *tables["build-system"]["requires"],
+            *tables.get("dependency-groups", {}).get("dev", []),
+        ):
+            yield Requirement(text)
+
+
+def locked() -> dict[str, str]:
+    """Name to version."""
+    return {
+        canonicalize_name(name): version
+        for name, version in re.findall(r"^([\w.-]+)==(\S+) ", LOCK, flags=re.MULTILINE)
+    }
+
+
+def test_the_lock_has_what_the_projects_declare() -> None:
+    versions = locked()
+    missing = [
+        str(requirement)
+        for requirement in declared()
+        if versions.get(canonicalize_name(requirement.name), "") not in requirement.specifier
+    ]
+    assert not missing, f"run `make lock`: {missing}"
+
+
+def test_every_line_of_the_lock_is_hashed_and_none_names_a_place() -> None:
+    entries = re.split(r"^(?=\w)", LOCK, flags=re.MULTILINE)[1:]
+    assert len(entries) == len(locked()) > 30
+    assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+    assert re.findall(r"\S*(?:://| /|@ |--index|--find-links|-e )\S*", LOCK) == []
+
+
+def test_every_requirement_has_an_upper_bound() -> None:
+    """A neighbour's release installs today and breaks on import: a library moved by a major."""
+    unbounded = [
+        str(requirement)
+        for requirement in declared()
+        if not any(bound.operator in ("<", "<=", "==") for bound in requirement.specifier)
+    ]
+    assert unbounded == []
