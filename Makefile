@@ -62,6 +62,6 @@ $(PYTHON_HERE):
 	        exec $$python -m venv --clear $(VENV); \
 	    fi; \
 	done; \
-	echo 'No Python 3.11 or newer with the venv module was found among: $(PYTHONS).' >&2; \
+	echo 'No Python 3.11 or newer with the venv module was found among:' "$${PYTHON:-$(PYTHONS)}." >&2; \
 	echo 'Install one (Debian, Ubuntu: apt install python3-venv), or name it: make PYTHON=/path/to/python3 …' >&2; \
 	exit 1
