@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-import asyncpg
 import pytest
 
 from coordroomsd.store.database import Database
 from coordroomsd.store.private_postgres import PrivatePostgres
+from coordroomsd.store.sessions import ConnectArguments
+from tests.postgres_servers import ConfiguredServer, debian_binaries, execute, make_state_dir
 
 TEMPLATE: Final = "coordrooms_template"
 
@@ -28,6 +27,7 @@ def anyio_backend() -> tuple[str, dict[str, Any]]:
 
 @pytest.fixture
 def state_dir() -> Iterator[Path]:
+    """Empty, and fit for a private server."""
     path = make_state_dir()
     yield path
     shutil.rmtree(path)
@@ -38,8 +38,8 @@ async def server() -> AsyncIterator[PrivatePostgres]:
     """A private server with an empty, migrated database named `TEMPLATE`."""
     path = make_state_dir()
     server = PrivatePostgres(path)
-    await server.start()
     try:
+        await server.start()
         await execute(server.connect_arguments("postgres"), f"CREATE DATABASE {TEMPLATE}")
         database = await Database.open(server.connect_arguments(TEMPLATE), owner="the template")
         await database.close()
@@ -53,34 +53,56 @@ async def server() -> AsyncIterator[PrivatePostgres]:
 async def connect_arguments(server: PrivatePostgres) -> AsyncIterator[dict[str, Any]]:
     """How to reach a migrated database of the test's own."""
     name = f"test_{next(_numbers)}"
-    await execute(
-        server.connect_arguments("postgres"), f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}"
-    )
+    keeper = server.connect_arguments("postgres")
+    await execute(keeper, f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
     yield server.connect_arguments(name)
-    await execute(server.connect_arguments("postgres"), f"DROP DATABASE {name} WITH (FORCE)")
+    await execute(keeper, f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture
 async def database(connect_arguments: dict[str, Any]) -> AsyncIterator[Database]:
+    """That database, owned and opened."""
     database = await Database.open(connect_arguments, owner="the test")
     yield database
     await database.close()
 
 
-def make_state_dir() -> Path:
-    """An empty directory whose path is short, as a socket's must be.
-
-    As root, it is open to the user that the server runs as; pytest's own are closed all the way.
-    """
-    path = Path(tempfile.mkdtemp(prefix="coordrooms-", dir="/tmp"))
-    if os.geteuid() == 0:
-        path.chmod(0o711)
-    return path
-
-
-async def execute(connect_arguments: dict[str, Any], sql: str) -> None:
-    connection = await asyncpg.connect(**connect_arguments)
+@pytest.fixture(scope="session")
+async def configured_server() -> AsyncIterator[ConfiguredServer]:
+    """A server of another version than the private one's, reached by URL."""
+    found = debian_binaries()
+    if not found:
+        pytest.skip("needs a PostgreSQL below /usr/lib/postgresql (apt-get install postgresql)")
+    server = ConfiguredServer(found[0])
     try:
-        await connection.execute(sql)
+        await server.start()
+        yield server
     finally:
-        await connection.close()
+        await server.stop()
+
+
+@pytest.fixture
+async def private_address(server: PrivatePostgres) -> AsyncIterator[dict[str, Any]]:
+    """An empty database on the private server."""
+    name = f"test_{next(_numbers)}"
+    keeper = server.connect_arguments("postgres")
+    await execute(keeper, f"CREATE DATABASE {name}")
+    yield server.connect_arguments(name)
+    await execute(keeper, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def configured_address(configured_server: ConfiguredServer) -> AsyncIterator[str]:
+    """An empty database on the configured server, as a URL."""
+    name = f"test_{next(_numbers)}"
+    keeper = configured_server.url("postgres")
+    await execute(keeper, f"CREATE DATABASE {name}")
+    yield configured_server.url(name)
+    await execute(keeper, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["private", "configured"])
+def address(request: pytest.FixtureRequest) -> ConnectArguments:
+    """An empty database on the one server and on the other."""
+    found: ConnectArguments = request.getfixturevalue(f"{request.param}_address")
+    return found

@@ -138,25 +138,35 @@ class Database:
 
 
 async def _refuse_pooler(writer: asyncpg.Connection, reads: asyncpg.Pool, where: str) -> None:
-    """A session that is ours alone keeps its process, and shares it with no other of ours.
-
-    A pooler in transaction mode hands the same idle process to both, or changes it under load.
-    """
-    own = await writer.fetchval("SELECT pg_backend_pid()")
-    for _ in range(3):
-        shared = await reads.fetchval("SELECT pg_backend_pid()")
-        again = await writer.fetchval("SELECT pg_backend_pid()")
-        if shared == own or again != own:
-            raise DatabaseUnsuitableError(
-                f"{where} is behind a connection pooler in transaction mode, where locks and "
-                "settings do not last; configure the address of PostgreSQL itself"
-            )
+    if not await _sessions_are_ours(writer, reads):
+        raise DatabaseUnsuitableError(
+            f"{where} is behind a connection pooler in transaction mode, where locks and "
+            "settings do not last; configure the address of PostgreSQL itself"
+        )
     kept = await writer.fetchval("SELECT current_setting('plan_cache_mode')")
     if kept != sessions.WRITE_SETTINGS["plan_cache_mode"]:
         raise DatabaseUnsuitableError(
             f"{where} is behind a connection pooler that drops session settings, the durability "
             "of commits among them; configure the address of PostgreSQL itself"
         )
+
+
+async def _sessions_are_ours(writer: asyncpg.Connection, reads: asyncpg.Pool) -> bool:
+    """Whether each session keeps its server process and shares it with no other.
+
+    A pooler in transaction mode hands the same idle process to both, or changes it under load.
+    """
+    own_process = "SELECT pg_backend_pid()"
+    try:
+        own = await writer.fetchval(own_process)
+        for _ in range(3):
+            shared = await reads.fetchval(own_process)
+            again = await writer.fetchval(own_process)
+            if shared == own or again != own:
+                return False
+    except (asyncpg.DuplicatePreparedStatementError, asyncpg.InvalidSQLStatementNameError):
+        return False  # The statement of one session was found in another, or was not found.
+    return True
 
 
 async def _warn_when_not_durable(writer: asyncpg.Connection, where: str) -> None:

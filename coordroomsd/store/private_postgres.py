@@ -17,7 +17,7 @@ from typing import Any, Final
 import asyncpg
 
 from coordroomsd.store.data_claims import STOP_STEPS, claim_data, hold_state
-from coordroomsd.store.errors import ServerFailedError, StoreError
+from coordroomsd.store.errors import ServerFailedError, StateDirectoryError, StoreError
 from coordroomsd.store.file_locks import FileLock
 from coordroomsd.store.postgres_binaries import find_binaries
 from coordroomsd.store.server_processes import Child, exit_described, is_ready
@@ -94,8 +94,8 @@ class PrivatePostgres:
         if self._lock is not None:
             raise RuntimeError("the private database is started already")
         self._state.prepare()
-        self._lock = hold_state(self._state)
         try:
+            self._lock = hold_state(self._state)
             with await claim_data(self._state) as claim:
                 major = self._state.major()
                 binaries = find_binaries(self._state.user, major, self._state.binaries)
@@ -110,6 +110,12 @@ class PrivatePostgres:
                 child = self._spawn_server(claim)
             await self._until_ready(child)
             await self._make_database()
+        except OSError as error:
+            self._end_at_once()
+            raise StateDirectoryError(
+                f"the state directory {self._state.path} does not serve: {error}. Make it "
+                "writable for this user, or name another with --state-dir"
+            ) from error
         except BaseException:
             self._end_at_once()
             raise
@@ -168,7 +174,13 @@ class PrivatePostgres:
         self._state.finish_data()
 
     async def _make_database(self) -> None:
-        connection = await asyncpg.connect(**self.connect_arguments("postgres"), timeout=30)
+        try:
+            connection = await asyncpg.connect(**self.connect_arguments("postgres"), timeout=30)
+        except (OSError, asyncpg.PostgresError) as error:
+            raise ServerFailedError(
+                f"the private database server runs and takes no connection ({error}): "
+                f"{self._log_end()}"
+            ) from error
         try:
             known = "SELECT 1 FROM pg_database WHERE datname = $1"
             if await connection.fetchval(known, DATABASE) is None:

@@ -80,7 +80,7 @@ class Child:
         The process is killed when `number` has not ended it within `seconds`.
         """
         for sent, wait in ((number, seconds), (signal.SIGKILL, None)):
-            if not self._watcher.is_alive():
+            if not self.is_running or not self._watcher.is_alive():
                 return
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, sent)

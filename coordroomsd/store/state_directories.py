@@ -12,7 +12,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -139,9 +139,11 @@ class StateDirectory:
                 os.unlink(name, dir_fd=directory)
 
     def remove_sockets(self) -> None:
+        """Leave nothing of them, unless it is somebody else's."""
         if self.socket_directory().exists():
-            self.clear_sockets()
-            self.socket_directory().rmdir()
+            with suppress(StateDirectoryError):
+                self.clear_sockets()
+                self.socket_directory().rmdir()
 
     def _make(self) -> None:
         missing = [path for path in (self.path, *self.path.parents) if not path.exists()]

@@ -1,0 +1,361 @@
+"""Opening, owning, losing and reopening a database, on both kinds of server."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import asyncpg
+import pytest
+
+from coordroomsd.store import database as database_module
+from coordroomsd.store import ownership, sessions
+from coordroomsd.store.database import Database
+from coordroomsd.store.errors import (
+    DatabaseOwnedError,
+    DatabaseUnreachableError,
+    DatabaseUnsuitableError,
+    OwnershipLostError,
+)
+from coordroomsd.store.sessions import ConnectArguments
+from tests.polling import until
+from tests.postgres_servers import ConfiguredServer, connect, debian_binaries, execute, free_port
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An owner that is there stays, so that waiting for it only costs time."""
+    monkeypatch.setattr(ownership, "TAKE_WITHIN_MS", 50)
+
+
+@pytest.fixture
+async def opened(address: ConnectArguments) -> AsyncIterator[Database]:
+    database = await Database.open(address, owner="host here, pid 1")
+    yield database
+    await database.close()
+
+
+async def setting(connection: asyncpg.Connection, name: str) -> str:
+    value: str = await connection.fetchval("SELECT current_setting($1)", name)
+    return value
+
+
+async def sessions_are(number: int, database: Database) -> bool:
+    count = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE application_name LIKE 'coordroomsd%' AND datname = current_database()
+    """
+    return bool(await database.reads.fetchval(count) == number)
+
+
+async def end_session(address: ConnectArguments, database: Database) -> None:
+    """Cut the write session, as a crash of its server process would."""
+    pid = database.writer.get_server_pid()
+    await execute(address, f"SELECT pg_terminate_backend({pid}, 10000)")
+
+
+class TestOpening:
+    async def test_it_migrates_and_reads_where_the_journal_stands(
+        self, address: ConnectArguments
+    ) -> None:
+        first = await Database.open(address, owner="first")
+        assert first.applied[0] == "0001_rooms.sql"
+        assert first.batch == 0
+        await first.writer.execute("UPDATE journal SET batch = 7")
+        await first.close()
+
+        second = await Database.open(address, owner="second")
+        assert second.applied == []
+        assert (second.batch, second.generation) == (7, first.generation)
+        await second.close()
+
+    async def test_the_writer_commits_durably_whatever_the_defaults(
+        self, address: ConnectArguments
+    ) -> None:
+        await execute(
+            address,
+            """
+            DO $$ BEGIN
+              EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', current_database());
+              EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = serializable',
+                current_database());
+            END $$
+            """,
+        )
+        database = await Database.open(address, owner="us")
+        assert await setting(database.writer, "synchronous_commit") == "on"
+        assert await setting(database.writer, "transaction_isolation") == "read committed"
+        assert await setting(database.writer, "statement_timeout") == "0"
+        await database.close()
+
+    async def test_readers_cannot_write_nor_run_for_ever(self, opened: Database) -> None:
+        async with opened.reads.acquire() as reader:
+            assert await setting(reader, "statement_timeout") == "30s"
+            assert await setting(reader, "TimeZone") == "UTC"
+            with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
+                await reader.execute("UPDATE journal SET batch = 1")
+
+    async def test_old_server_is_refused(
+        self, address: ConnectArguments, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sessions, "MINIMUM_MAJOR", 99)
+        with pytest.raises(DatabaseUnsuitableError, match="upgrade it to 99 or newer"):
+            await Database.open(address, owner="us")
+
+    async def test_settings_without_durability_are_warned_about(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        found = debian_binaries()
+        if not found:
+            pytest.skip("needs a PostgreSQL below /usr/lib/postgresql")
+        careless = ConfiguredServer(found[0])
+        try:
+            await careless.start("--fsync=off", "--full_page_writes=off")
+            with caplog.at_level(logging.WARNING, database_module.__name__):
+                database = await Database.open(careless.url("postgres"), owner="us")
+            await database.close()
+        finally:
+            await careless.stop()
+        assert "has fsync switched off" in caplog.text
+        assert "has full_page_writes switched off" in caplog.text
+
+    async def test_standby_is_refused_and_passed_over(
+        self, configured_server: ConfiguredServer, configured_address: str
+    ) -> None:
+        standby = ConfiguredServer(debian_binaries()[0])
+        try:
+            await standby.start_standby_of(configured_server)
+            with pytest.raises(DatabaseUnsuitableError, match="is a standby"):
+                await Database.open(standby.url("postgres"), owner="us")
+            both = configured_address.replace("@", f"@127.0.0.1:{standby.port},")
+            database = await Database.open(both, owner="us")
+            await database.close()
+        finally:
+            await standby.stop()
+
+
+class TestUnreachable:
+    async def test_nobody_listens(self) -> None:
+        port = free_port()
+        url = f"postgresql://keeper:secret@127.0.0.1:{port}/rooms"
+        with pytest.raises(DatabaseUnreachableError, match=f"rooms at 127.0.0.1:{port}") as raised:
+            await Database.open(url, owner="us")
+        assert "secret" not in str(raised.value)
+
+    async def test_no_answer(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sessions, "CONNECT_WITHIN_S", 0.05)
+
+        async def say_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writers.append(writer)
+
+        writers: list[asyncio.StreamWriter] = []
+        silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+        port = silent.sockets[0].getsockname()[1]
+        with pytest.raises(DatabaseUnreachableError, match="did not answer"):
+            await Database.open(f"postgresql://keeper@127.0.0.1:{port}/rooms", owner="us")
+        silent.close()
+        for writer in writers:
+            writer.close()
+
+    async def test_wrong_password(self, configured_address: str) -> None:
+        wrong = configured_address.replace("keeper:", "keeper:no")
+        with pytest.raises(DatabaseUnreachableError, match="password authentication failed"):
+            await Database.open(wrong, owner="us")
+
+    async def test_no_such_database(self, configured_server: ConfiguredServer) -> None:
+        with pytest.raises(DatabaseUnreachableError, match='"elsewhere" does not exist'):
+            await Database.open(configured_server.url("elsewhere"), owner="us")
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "postgresql://keeper:top/secret@localhost/rooms",
+            "postgresql://keeper:top?secret@localhost/rooms",
+            "postgresql://keeper:top#secret@localhost/rooms",
+            "postgresql://keeper:top@secret@localhost:no/rooms",
+            "postgresql://localhost:no/rooms?password=topsecret",
+            "mysql://keeper:topsecret@localhost/rooms",
+        ],
+    )
+    async def test_what_cannot_be_read_is_not_repeated(self, url: str) -> None:
+        with pytest.raises(DatabaseUnreachableError) as raised:
+            await Database.open(url, owner="us")
+        assert "top" not in str(raised.value)
+        assert "secret" not in str(raised.value)
+
+    @pytest.mark.parametrize(
+        ("arguments", "described"),
+        [
+            ("postgresql://me:pw@db.example.org:6432/rooms", "rooms at db.example.org:6432"),
+            ("postgres://me@[::1]:5432/rooms?sslmode=require", "rooms at [::1]:5432"),
+            ("postgresql://me@a:1,b:2/rooms", "rooms at a:1,b:2"),
+            ("postgresql:///rooms?host=/run/postgresql&password=pw", "rooms at /run/postgresql"),
+            ({"host": "/s", "port": 5432, "database": "rooms", "password": "pw"}, "rooms at /s"),
+            ({"host": "db", "port": 5433, "database": "rooms"}, "rooms at db:5433"),
+        ],
+    )
+    def test_a_database_is_described_without_its_password(
+        self, arguments: ConnectArguments, described: str
+    ) -> None:
+        assert sessions.describe(arguments) == f"the database {described}"
+
+
+class TestOwnership:
+    async def test_second_daemon_is_told_who_has_it(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        assert opened.owner.startswith("host here, pid 1, since 20")
+        with pytest.raises(DatabaseOwnedError) as refused:
+            await Database.open(address, owner="host there, pid 2")
+        assert opened.owner in str(refused.value)
+        await opened.writer.execute("UPDATE journal SET batch = batch + 1")
+
+    async def test_owner_is_described_before_there_is_a_table(
+        self, address: ConnectArguments
+    ) -> None:
+        migrating = await sessions.connect(address, sessions.WRITE_SETTINGS)
+        await ownership.take(migrating)
+        with pytest.raises(DatabaseOwnedError, match=f"process {migrating.get_server_pid()}"):
+            await Database.open(address, owner="second")
+        await migrating.close()
+
+    async def test_refused_daemon_leaves_no_session(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        with pytest.raises(DatabaseOwnedError):
+            await Database.open(address, owner="second")
+        await until(lambda: sessions_are(2, opened))
+
+    async def test_owner_of_another_database_is_no_owner_of_this(
+        self, connect_arguments: dict[str, Any], private_address: dict[str, Any]
+    ) -> None:
+        first = await Database.open(connect_arguments, owner="first")
+        second = await Database.open(private_address, owner="second")
+        await first.close()
+        await second.close()
+
+    async def test_killed_daemon_is_waited_for(
+        self, address: ConnectArguments, opened: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(ownership, "TAKE_WITHIN_MS", 60_000)
+        opening = asyncio.create_task(Database.open(address, owner="second"))
+        waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)"
+        await until(lambda: opened.reads.fetchval(waits))
+        opened.writer.terminate()
+        second = await opening
+        assert second.owner.startswith("second")
+        await second.close()
+
+
+class TestReopening:
+    async def test_a_cut_connection_comes_back_with_its_settings(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        await opened.writer.execute("UPDATE journal SET batch = 41")
+        before = opened.owner
+        await end_session(address, opened)
+        await opened.reopen_writer()
+        assert (opened.batch, opened.owner) == (41, before)
+        assert await setting(opened.writer, "plan_cache_mode") == "force_generic_plan"
+        with pytest.raises(DatabaseOwnedError):
+            await Database.open(address, owner="second")
+
+    async def test_a_session_that_the_server_keeps_is_ended(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        """A cut network leaves the old session with its lock and its open transaction."""
+        abandoned = opened.writer
+        await abandoned.execute("BEGIN")
+        await abandoned.execute("UPDATE journal SET batch = 99")
+        opened.writer = await connect(address)
+        await opened.reopen_writer()
+        assert opened.batch == 0
+        assert await opened.writer.fetchval("SELECT batch FROM journal") == 0
+        with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+            await abandoned.execute("COMMIT")
+
+    async def test_it_waits_for_a_server_that_is_away(
+        self, opened: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        attempts = 0
+        real = sessions.connect
+
+        async def away(*arguments: Any) -> asyncpg.Connection:
+            nonlocal attempts
+            attempts += 1
+            if attempts < 4:
+                raise DatabaseUnreachableError("away")
+            return await real(*arguments)
+
+        monkeypatch.setattr(sessions, "connect", away)
+        await opened.reopen_writer()
+        assert attempts == 4
+        assert await opened.writer.fetchval("SELECT 1") == 1
+
+    async def test_another_owner_ends_it(self, address: ConnectArguments, opened: Database) -> None:
+        await end_session(address, opened)
+        other = await Database.open(address, owner="host there, pid 2")
+        with pytest.raises(OwnershipLostError, match="host there, pid 2"):
+            await opened.reopen_writer()
+        await other.writer.execute("UPDATE journal SET batch = batch + 1")
+        await other.close()
+
+    async def test_an_owner_in_between_ends_it(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        await end_session(address, opened)
+        other = await Database.open(address, owner="host there, pid 2")
+        await other.close()
+        with pytest.raises(OwnershipLostError, match="had the database while"):
+            await opened.reopen_writer()
+
+    async def test_a_replaced_database_ends_it(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        await execute(address, "UPDATE journal SET generation = 'another'")
+        await end_session(address, opened)
+        with pytest.raises(OwnershipLostError, match="was replaced"):
+            await opened.reopen_writer()
+
+    async def test_reads_come_back_by_themselves(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        readers = "application_name = 'coordroomsd reader' AND datname = current_database()"
+        end = f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {readers}"
+        async with opened.reads.acquire() as reader:
+            lost = asyncio.Event()
+            reader.add_termination_listener(lambda _: lost.set())
+            await execute(address, end)
+            await lost.wait()
+        assert await opened.reads.fetchval("SELECT 1") == 1
+
+
+async def test_cancelled_reads_leak_no_connection(database: Database) -> None:
+    size = database.reads.get_max_size()
+    for _ in range(200):
+        reads = [
+            asyncio.create_task(database.reads.fetchval("SELECT pg_sleep(0.001)"))
+            for _ in range(size * 2)
+        ]
+        await asyncio.sleep(0)
+        for read in reads:
+            read.cancel()
+        await asyncio.gather(*reads, return_exceptions=True)
+    async with asyncio.timeout(30):
+        held = [await database.reads.acquire() for _ in range(size)]
+    for connection in held:
+        await database.reads.release(connection)
+
+
+async def test_closing_does_not_wait_for_a_stuck_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "CLOSE_WITHIN_S", 0.05)
+    stuck = asyncio.create_task(database.reads.fetchval("SELECT pg_sleep(60)"))
+    runs = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)')"
+    await until(lambda: database.writer.fetchval(runs))
+    await database.close()
+    with pytest.raises((asyncpg.PostgresError, asyncpg.InterfaceError, OSError)):
+        await stuck

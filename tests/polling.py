@@ -1,0 +1,21 @@
+"""Waiting for what another process does, where there is nothing to be told by."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+# Only how long a broken program holds up the suite; nothing that works comes near it.
+GIVE_UP_AFTER_S: Final = 60
+
+
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Return as soon as `condition` holds."""
+    async with asyncio.timeout(GIVE_UP_AFTER_S):
+        while True:
+            result = condition()
+            if await result if inspect.isawaitable(result) else result:
+                return
+            await asyncio.sleep(0.005)
