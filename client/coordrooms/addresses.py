@@ -16,6 +16,8 @@ from .escapes import header_value
 SYSTEM_SOCKET = "/run/coordroomsd/coordroomsd.sock"
 ROOT_STATE_DIR = "/var/lib/coordroomsd"
 SOCKET_NAME = "coordroomsd.sock"
+# sun_path has 108 bytes on Linux and ends in a NUL.
+SOCKET_PATH_LIMIT = 107
 EXAMPLES = "unix:/path/to/coordroomsd.sock or http://127.0.0.1:8137"
 
 
@@ -93,11 +95,11 @@ def daemon_address(url: str | None = None) -> Address:
 
 
 def default_sockets() -> list[str]:
-    """The paths where a daemon makes its socket unless told otherwise, this user's own first."""
-    own = []
-    if runtime_dir := os.environ.get("XDG_RUNTIME_DIR"):
-        own.append(os.path.join(runtime_dir, SOCKET_NAME))
-    own.append(os.path.join(_state_dir(), SOCKET_NAME))
+    """The paths where a daemon makes its socket unless told otherwise, this user's own first.
+
+    The daemon chooses among the same places in `coordroomsd/locations.py`.
+    """
+    own = [os.path.join(place, SOCKET_NAME) for place in (_runtime_dir(), _state_dir()) if place]
     return [SYSTEM_SOCKET, *own] if os.geteuid() == 0 else [*own, SYSTEM_SOCKET]
 
 
@@ -107,8 +109,10 @@ def parse_url(url: str) -> Address:
     match scheme.lower():
         case "unix":
             path = rest.removeprefix("//")
-            if not path.startswith("/"):
-                raise _bad_url(url, "the path of a Unix socket begins with /")
+            if not path.startswith("/") or "\0" in path:
+                raise _bad_url(url, "the path of a Unix socket begins with / and has no NUL")
+            if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+                raise _bad_url(url, f"a Unix socket's path has at most {SOCKET_PATH_LIMIT} bytes")
             return UnixAddress(path)
         case "http" | "https" as lowered:
             return _tcp_address(url, rest, tls=lowered == "https")
@@ -164,11 +168,20 @@ def caller_headers(conversation: str | None, bearer: str | None) -> list[tuple[s
     return headers
 
 
-def _state_dir() -> str:
+def _runtime_dir() -> str | None:
+    place = os.environ.get("XDG_RUNTIME_DIR", "")
+    # `su` hands on the variable of another account, and a daemon makes nothing in its directory.
+    owned = os.path.isabs(place) and os.path.isdir(place) and os.stat(place).st_uid == os.geteuid()
+    return place if owned else None
+
+
+def _state_dir() -> str | None:
     if os.geteuid() == 0:
         return ROOT_STATE_DIR
-    home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
-    return os.path.join(home, "coordroomsd")
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not os.path.isabs(state):
+        state = os.path.join(os.environ.get("HOME", ""), ".local/state")
+    return os.path.join(state, "coordroomsd") if os.path.isabs(state) else None
 
 
 def _is_socket(path: str) -> bool:

@@ -1,0 +1,112 @@
+"""Rooms, members and participants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ..answers import Joined, Left, Me, Overview
+from ..calls import Call, Program, Query, do, fresh_key
+from ..escapes import path_segment
+from ..models import Json, Member, Participant, RoomInfo
+from ..refusals import RoomNameConflictError, RoomNotFoundError
+
+
+def room_path(room: str, rest: str = "") -> str:
+    return f"/rooms/{path_segment(room)}{rest}"
+
+
+def me() -> Call[Me]:
+    """Who is acting, the room it is active in, and its conversations."""
+    return Call(method="GET", path="/me", parse=Me.from_json)
+
+
+def rooms(state: Literal["active", "all"] = "active") -> Program[list[RoomInfo]]:
+    """The project's rooms; `active` are those with an active member."""
+    document = yield from room_list(state)
+    return [RoomInfo.from_json(row) for row in document["rooms"]]
+
+
+def room_list(state: str) -> Program[Json]:
+    """`rooms` as the document that the daemon would answer if a page had no end."""
+    return whole_list("/rooms", "rooms", "id", {"state": state})
+
+
+def participants() -> Program[list[Participant]]:
+    """Everybody of the project."""
+    document = yield from whole_list("/participants", "participants", "conversation_id")
+    return [Participant.from_json(row) for row in document["participants"]]
+
+
+def create_room(name: str, *, idempotency_key: str | None = None) -> Call[Joined]:
+    return Call(
+        method="POST",
+        path="/rooms",
+        parse=Joined.from_json,
+        body={"name": name},
+        key=idempotency_key or fresh_key(),
+    )
+
+
+def join(room: str, *, idempotency_key: str | None = None) -> Call[Joined]:
+    return Call(
+        method="POST",
+        path=room_path(room, "/join"),
+        parse=Joined.from_json,
+        key=idempotency_key or fresh_key(),
+    )
+
+
+def join_or_create(room: str) -> Program[Joined]:
+    """Join, or make the room when there is none of that name."""
+    try:
+        return (yield from do(join(room)))
+    except RoomNotFoundError:
+        pass
+    try:
+        return (yield from do(create_room(room)))
+    except RoomNameConflictError:
+        # Somebody else made it in between.
+        return (yield from do(join(room)))
+
+
+def leave(room: str, *, idempotency_key: str | None = None) -> Call[Left]:
+    """Leave: claims are released and the status ends; history and the membership stay."""
+    return Call(
+        method="POST",
+        path=room_path(room, "/leave"),
+        parse=Left.from_json,
+        key=idempotency_key or fresh_key(),
+    )
+
+
+def overview(room: str) -> Call[Overview]:
+    """The room with its members and claims, in one call."""
+    return Call(method="GET", path=room_path(room), parse=Overview.from_json)
+
+
+def members(room: str) -> Call[list[Member]]:
+    """Everybody who is or was in the room: status, what was shown, who waits."""
+    return Call(
+        method="GET",
+        path=room_path(room, "/members"),
+        parse=lambda data: [Member.from_json(row) for row in data["members"]],
+    )
+
+
+def whole_list(
+    path: str, key: str, id_member: str, query: Mapping[str, str] | None = None
+) -> Program[Json]:
+    """All pages of a list as one document."""
+    rows: list[Json] = []
+    after: str | None = None
+    while True:
+        page = yield from do(document(path, {**(query or {}), "after": after}))
+        rows += page[key]
+        if not page.get("has_more"):
+            return {**page, key: rows}
+        after = page[key][-1][id_member]
+
+
+def document(path: str, query: Query) -> Call[Json]:
+    return Call(method="GET", path=path, query=query, parse=lambda data: data)

@@ -1,0 +1,228 @@
+"""How a call becomes exchanges with the daemon: what is sent, what is repeated, what is raised.
+
+Nothing here does I/O: everything is a program (see `calls`) that one of the fronts drives.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .addresses import Address, caller_headers
+from .calls import Call, Pause, Program, Query, Step, Work
+from .errors import DaemonUnreachableError, UnexpectedAnswerError
+from .escapes import query_value
+from .exchanges import Answer, Exchanges, LostAnswerError
+from .models import Json
+from .outages import Outage
+from .refusals import RateLimitedError, RefusedError, StoreUnavailableError, TooManyWaitersError
+from .refusals import refusal as refusal_of
+from .wire import WireError, request_bytes
+
+T = TypeVar("T")
+
+BASE_PATH = "/api/v1"
+
+# On top of the daemon's own end of a wait: the way back, and a busy machine.
+WAIT_GRACE_S = 10.0
+
+# A wait that was lost after this long was parked, so the daemon had been there.
+PARKED_AFTER_S = 1.0
+
+# What a proxy says when the daemon behind it is away.
+_GATEWAY_STATUSES = frozenset({502, 503, 504})
+
+Failure = OSError | WireError | RefusedError
+
+
+class Session:
+    """One daemon, called as one participant.
+
+    `timeout_s` is for one attempt at a call, `patience_s` for how long to repeat it while the
+    daemon is away; with `wait_out_rate_limits` a 429 is repeated too.
+    """
+
+    def __init__(
+        self,
+        address: Address,
+        conversation: str | None = None,
+        token: str | None = None,
+        *,
+        timeout_s: float = 30.0,
+        patience_s: float = 30.0,
+        wait_out_rate_limits: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.address = address
+        self.conversation = conversation
+        self.clock = clock
+        self.timeout_s = timeout_s
+        self.exchanges = Exchanges(address, clock)
+        self._patience_s = patience_s
+        self._wait_out_rate_limits = wait_out_rate_limits
+        self._headers = [
+            ("Host", address.host_header),
+            ("User-Agent", "coordrooms"),
+            *caller_headers(conversation, token),
+        ]
+
+    def close(self) -> None:
+        """Close the connections that are not in use; those in use close after their answer."""
+        self.exchanges.close()
+
+    def run(self, work: Work[T]) -> Program[T]:
+        """Reduce a call or a program to steps that a front can take."""
+        if not isinstance(work, Call):
+            return (yield from self._reduce(work))
+        call: Call[T] = work
+        return self.parsed(call, (yield from self.document(call)))
+
+    def parsed(self, call: Call[T], document: Json) -> T:
+        """What a document means as the answer to `call`."""
+        try:
+            return call.parse(document)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise self._unexpected(f"a member is missing or wrong ({error!r})") from error
+
+    def document(self, call: Call[Any]) -> Program[Json]:
+        """The JSON document that answers a call, which is repeated while the daemon is away."""
+        started = self.clock()
+        outage = Outage(
+            self._patience_s if call.patience_s is None else call.patience_s,
+            self.clock,
+            None if call.within_s is None else started + call.within_s,
+        )
+        while True:
+            began = self.clock()
+            timeout_s, wait_s = self._attempt_times(call, began - started)
+            try:
+                request = self.request(call, wait_s)
+                return self._document((yield from self.exchanges.exchange(request, timeout_s)))
+            except (OSError, WireError, RefusedError) as failure:
+                if wait_s is not None:
+                    parked_s = self.clock() - began
+                    if isinstance(failure, LostAnswerError) and PARKED_AFTER_S < parked_s < wait_s:
+                        outage.over()
+                    # The time for which it was parked was no outage.
+                    began += parked_s
+                yield self.pause(outage, failure, began, call.key)
+
+    def pause(
+        self, outage: Outage, failure: Failure, began: float, key: str | None = None
+    ) -> Pause:
+        """The pause before an attempt is repeated, if that makes sense; else raises."""
+        if isinstance(failure, WireError):
+            raise self._unexpected(str(failure)) from failure
+        pause_s = None
+        if self._may_pass(failure):
+            pause_s = outage.pause_s(began, getattr(failure, "retry_after_s", None) or 0.0)
+        if pause_s is not None:
+            return Pause(pause_s)
+        if isinstance(failure, RefusedError):
+            raise failure
+        raise self._unreachable(failure, key) from failure
+
+    def request(
+        self, call: Call[Any], wait_s: float | None = None, *, accept: str = "application/json"
+    ) -> bytes:
+        """The bytes of a call which, if it is a wait, may be parked for `wait_s`."""
+        query, fields = dict(call.query or {}), call.body
+        if wait_s is not None:
+            timeout = {"timeout_s": round(wait_s, 3)}
+            if fields is None:
+                query |= timeout
+            else:
+                fields = {**fields, **timeout}
+        headers = [*self._headers, ("Accept", accept)]
+        if call.key is not None:
+            headers.append(("Idempotency-Key", call.key))
+        body = None
+        if fields is not None:
+            headers.append(("Content-Type", "application/json"))
+            body = json.dumps(fields, separators=(",", ":")).encode()
+        target = f"{BASE_PATH}{call.path}{_query_string(query)}"
+        return request_bytes(call.method, target, headers, body)
+
+    def refusal(self, answer: Answer) -> Exception:
+        """What to raise for an answer that is no success."""
+        try:
+            problem = json.loads(answer.body)
+            retry_after = answer.headers.get("retry-after", "")
+            retry_after_s = float(retry_after) if retry_after.isdecimal() else None
+            return refusal_of(problem, answer.status, retry_after_s)
+        except (ValueError, KeyError, TypeError):
+            if answer.status in _GATEWAY_STATUSES:
+                return ConnectionError(f"a proxy in between answered {answer.status}")
+            return self._unexpected(f"status {answer.status} without a problem document")
+
+    def _reduce(self, program: Program[T]) -> Program[T]:
+        try:
+            step: Step = next(program)
+            while True:
+                try:
+                    result = (yield from self.run(step)) if isinstance(step, Call) else (yield step)
+                except Exception as error:
+                    step = program.throw(error)
+                else:
+                    step = program.send(result)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value
+        finally:
+            program.close()
+
+    def _attempt_times(self, call: Call[Any], elapsed_s: float) -> tuple[float, float | None]:
+        """How long an attempt may take, and for how much of that the daemon may park it."""
+        wait_s = None if call.wait_s is None else max(0.0, call.wait_s - elapsed_s)
+        timeout_s = self.timeout_s if wait_s is None else wait_s + WAIT_GRACE_S
+        if call.within_s is not None:
+            timeout_s = max(0.0, min(timeout_s, call.within_s - elapsed_s))
+        return timeout_s, wait_s
+
+    def _document(self, answer: Answer) -> Json:
+        if not 200 <= answer.status < 300:
+            raise self.refusal(answer)
+        try:
+            document = json.loads(answer.body)
+        except ValueError as error:
+            raise self._unexpected("its body is not JSON") from error
+        if not isinstance(document, dict):
+            raise self._unexpected("its body is no JSON object")
+        return document
+
+    def _may_pass(self, failure: OSError | RefusedError) -> bool:
+        """Whether the same call may succeed in a moment."""
+        if isinstance(failure, RateLimitedError):
+            return self._wait_out_rate_limits
+        if isinstance(failure, RefusedError):
+            return isinstance(failure, StoreUnavailableError | TooManyWaitersError)
+        return not isinstance(failure, PermissionError)
+
+    def _unexpected(self, what: str) -> UnexpectedAnswerError:
+        return UnexpectedAnswerError(
+            f"What answers at {self.address} is not a coordroomsd that this client understands: "
+            f"{what}. Check the address, and that client and daemon are of about the same age."
+        )
+
+    def _unreachable(self, failure: OSError, key: str | None) -> DaemonUnreachableError:
+        why = failure.strerror or str(failure) or type(failure).__name__
+        advice = "Start it with `coordroomsd serve`, or set COORDROOMS_URL to where it listens."
+        if isinstance(failure, PermissionError):
+            advice = "Call as a user that may open it, or set COORDROOMS_URL to another daemon."
+        return DaemonUnreachableError(
+            f"The daemon at {self.address} cannot be reached: {why}. {advice}",
+            str(self.address),
+            key,
+        )
+
+
+def _query_string(query: Query) -> str:
+    pairs = [
+        f"{name}={query_value(str(item))}"
+        for name, value in query.items()
+        for item in (value if isinstance(value, list) else [value])
+        if item is not None
+    ]
+    return f"?{'&'.join(pairs)}" if pairs else ""

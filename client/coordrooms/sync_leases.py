@@ -1,0 +1,58 @@
+"""A claim as a blocking lock."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from .leases import Lease
+from .refusals import NotClaimHolderError
+from .sync_connections import drive
+
+
+class _StoppedError(Exception):
+    """The block is over, so nothing is to be renewed."""
+
+
+class SyncLease(Lease):
+    """A claim that is held for as long as a `with` block lasts; see `Room.claim`."""
+
+    _stop: threading.Event
+
+    def __enter__(self) -> Self:
+        drive(self.session.run(self.acquire()))
+        self._stop = threading.Event()
+        threading.Thread(target=self._keep, name=f"keep {self.key}", daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        # A renewal that is under way now comes too late for the daemon, because of its fence.
+        self._stop.set()
+        if self.lost:
+            if exc is None:
+                raise self.lost_error()
+            return
+        try:
+            drive(self.session.run(self.give_back()))
+        except NotClaimHolderError as error:
+            if exc is None:
+                raise self.lost_error() from error
+        except Exception:
+            if exc is None:
+                raise
+
+    def _keep(self) -> None:
+        try:
+            drive(self.session.run(self.keep()), self._pause)
+        except _StoppedError:
+            return
+
+    def _pause(self, seconds: float) -> None:
+        if self._stop.wait(seconds):
+            raise _StoppedError
