@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import AsyncIterator
 from typing import Final
 
 import asyncpg
@@ -115,6 +116,15 @@ class Database:
                 return
             pause = min(LONGEST_PAUSE_S, pause * 2 or 0.01)
             await asyncio.sleep(pause)
+
+    @contextlib.asynccontextmanager
+    async def side_session(self) -> AsyncIterator[asyncpg.Connection]:
+        """A session for upkeep: it may write, and no write of the journal waits for it."""
+        session = await sessions.connect(self._arguments, sessions.UPKEEP_SETTINGS)
+        try:
+            yield session
+        finally:
+            await session.close(timeout=CLOSE_WITHIN_S)
 
     async def close(self) -> None:
         """Give the database up; waits for reads that are under way, but not for long."""

@@ -18,7 +18,7 @@ from coordroomsd.store.server_users import ServerUser
 # LC_ALL and TZ decide the language of the log and what initdb writes into its configuration.
 ENVIRONMENT: Final = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
 
-_LAUNCHER: Final = Path(__file__).with_name("launcher.py")
+LAUNCHER: Final = Path(__file__).with_name("launcher.py")
 
 
 class Child:
@@ -34,7 +34,7 @@ class Child:
     ) -> None:
         loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[int] = loop.create_future()
-        launcher = [sys.executable, "-I", "-S", str(_LAUNCHER), str(os.getpid())]
+        launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid())]
         ids = [str(user.uid), str(user.gid)] if user.is_other else ["-1", "-1"]
         self._process = subprocess.Popen(  # noqa: S603 - our own arguments
             [*launcher, *ids, *command],

@@ -41,6 +41,12 @@ WRITE_SETTINGS: Final = _FOR_ALL | {
     "plan_cache_mode": "force_generic_plan",
 }
 
+UPKEEP_SETTINGS: Final = _FOR_ALL | {
+    "application_name": "coordroomsd upkeep",
+    "default_transaction_read_only": "off",
+    "statement_timeout": "30s",
+}
+
 READ_SETTINGS: Final = _FOR_ALL | {
     "application_name": "coordroomsd reader",
     "default_transaction_read_only": "on",

@@ -57,6 +57,15 @@ CREATE TABLE memberships (
 ) WITH (fillfactor = 70);
 CREATE INDEX memberships_of_participant ON memberships (participant_id);
 
+-- From when to when a member was active, as numbers of its room; outlives the events that retention removes.
+CREATE TABLE attendances (
+    room_id       bigint NOT NULL,
+    membership_id bigint NOT NULL,
+    joined_seq    bigint NOT NULL,
+    left_seq      bigint,
+    PRIMARY KEY (room_id, membership_id, joined_seq)
+);
+
 CREATE TABLE events (
     room_id       bigint      NOT NULL,
     seq           bigint      NOT NULL,

@@ -1,0 +1,139 @@
+"""One call on its way through the checks, and what a handler may ask of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from coordroomsd.api import places
+from coordroomsd.api.callers import Caller
+from coordroomsd.api.services import Services
+from coordroomsd.domain.commands import Command, Cursor
+from coordroomsd.domain.members import never_joined, not_active, refuse_cursor
+from coordroomsd.domain.participants import Actor, Participant
+from coordroomsd.domain.rooms import Member
+from coordroomsd.journal.submissions import Answer, KeyedCall, Respond
+from coordroomsd.live.rooms import LiveRoom
+
+if TYPE_CHECKING:
+    from coordroomsd.api.operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A call as it came in: `body` is parsed JSON, None when there was none."""
+
+    caller: Caller
+    parameters: dict[str, str]
+    query: Sequence[tuple[str, str]] = ()
+    body: Any = None
+    conversation: str | None = None
+    key: str | None = None
+    last_event_id: str | None = None
+
+
+@dataclass(slots=True)
+class Call:
+    """Filled in step by step by the pipeline; a handler finds everything that its operation needs."""
+
+    services: Services
+    operation: Operation
+    request: Request
+    actor: Actor | None = None
+    live: LiveRoom | None = None
+    keyed: KeyedCall | None = None
+    body: Any = None
+    arguments: Any = None
+    # From here on the journal looks for a kept answer.
+    handed_over: bool = field(default=False)
+
+    @property
+    def acting(self) -> Actor:
+        """The acting participant, where the operation needs one."""
+        if self.actor is None:
+            raise AssertionError(f"{self.operation.id} does not ask for a participant")
+        return self.actor
+
+    @property
+    def room(self) -> LiveRoom:
+        """The room in the path, where the operation has one."""
+        if self.live is None:
+            raise AssertionError(f"{self.operation.id} has no room")
+        return self.live
+
+    @property
+    def cursor(self) -> Cursor:
+        return Cursor(
+            getattr(self.arguments, "after_seq", None), getattr(self.arguments, "generation", None)
+        )
+
+    async def store(self, command: Command, respond: Respond) -> Answer:
+        """Hand a command to the journal; its answer, or a kept one."""
+        self.handed_over = True
+        return await self.services.journal.execute(command, respond, self.keyed)
+
+    async def participant(self) -> Participant | None:
+        return await self.services.participants.get(self.acting)
+
+    async def member(self, room: LiveRoom | None = None) -> Member:
+        """The caller's active membership of the room. Raises what a member's call is refused with."""
+        room = room or self.room
+        participant = await self.participant()
+        member = room.state.members.get(participant.id) if participant else None
+        if member is None:
+            raise never_joined(room.state, self.acting)
+        if not member.active:
+            raise not_active(room.state, self.acting)
+        self.services.positions.called(room, member.id, self.services.clock.now())
+        return member
+
+    async def reader(self) -> Member | None:
+        """The caller's membership if it has an active one; None for one who reads from outside.
+
+        People and operators read every room of their project; agents those that they are active in.
+        """
+        role = self.actor.role if self.actor else self.request.caller.role
+        if self.actor is None:
+            return None
+        participant = await self.participant()
+        member = self.room.state.members.get(participant.id) if participant else None
+        if member and member.active:
+            self.services.positions.called(self.room, member.id, self.services.clock.now())
+            return member
+        if role == "operator" or (role == "human" and self.room.state.kind == "room"):
+            return None
+        if member is None:
+            raise never_joined(self.room.state, self.actor)
+        raise not_active(self.room.state, self.actor)
+
+    def check_cursor(self, room: LiveRoom, cursor: Cursor) -> None:
+        refuse_cursor(room.state, cursor, self.services.generation)
+
+    def shown(self, member: Member | None, began: int, ended: int) -> None:
+        """A reader was shown everything after `began` and up to `ended`."""
+        if member:
+            self.services.positions.shown(self.room, member.id, began, ended)
+
+    async def room_named(self, reference: str) -> LiveRoom:
+        """A room by any of its names. Raises `room_not_found`."""
+        return await places.find(self, reference)
+
+
+def json_answer(status: int, value: Any) -> Answer:
+    return Answer(status, orjson.dumps(value))
+
+
+def fingerprint(body: Any, query: Sequence[tuple[str, str]]) -> bytes:
+    """What a call says, whatever its spelling: the hash of parsed body and query."""
+    content = [sorted(query), body]
+    try:
+        canonical = orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        # Half a surrogate pair, which the fields' check refuses; a kept answer comes before that.
+        canonical = json.dumps(content, sort_keys=True).encode()
+    return hashlib.sha256(canonical).digest()

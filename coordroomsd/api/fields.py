@@ -1,0 +1,124 @@
+"""Kinds of field, and the check that names every fault of a call at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from coordroomsd.domain import text
+from coordroomsd.domain.errors import invalid_fields
+
+MAX_SEQ = 2**63 - 1
+
+
+class Fields(BaseModel):
+    """What a call takes. A field that it does not know is refused: no misspelling goes unnoticed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _whole_number(value: object) -> object:
+    """A number in an address: digits and nothing else."""
+    if not isinstance(value, str):
+        return value
+    if not (value.isascii() and value.removeprefix("-").isdigit()) or len(value) > 20:
+        raise ValueError("should be a whole number")
+    return int(value)
+
+
+def _number(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError("should be a number") from None
+
+
+# A number in an address; the bounds come with `Field`.
+Whole = BeforeValidator(_whole_number)
+Line = Annotated[str, AfterValidator(text.one_line)]
+RoomName = Annotated[str, AfterValidator(text.room_name)]
+BodyText = Annotated[str, AfterValidator(text.readable_body)]
+Seq = Annotated[int, Whole, Field(ge=0, le=MAX_SEQ)]
+EventSeq = Annotated[int, Whole, Field(ge=1, le=MAX_SEQ)]
+# In a JSON body a number is a number.
+SeqNumber = Annotated[int, Field(ge=0, le=MAX_SEQ)]
+EventNumber = Annotated[int, Field(ge=1, le=MAX_SEQ)]
+TimeoutSeconds = Annotated[
+    float, BeforeValidator(_number), Field(ge=0, le=300, allow_inf_nan=False)
+]
+Generation = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def query_values(model: type[Fields], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The arguments of an address as `model` takes them: a list where it wants one, else the last."""
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        field = model.model_fields.get(name)
+        if field is not None and "list" in str(field.annotation):
+            values.setdefault(name, []).append(value)
+        else:
+            values[name] = value
+    return values
+
+
+def checked(
+    body_model: type[Fields] | None,
+    body: Mapping[str, Any],
+    query_model: type[Fields],
+    query: Sequence[tuple[str, str]],
+    headers: Sequence[tuple[str, str]] = (),
+) -> tuple[Any, Any]:
+    """Body and query as values. Raises `invalid_arguments` with every fault of both.
+
+    `headers` are faults that were found before, as (field, problem).
+    """
+    faults = list(headers)
+    values: list[Fields | None] = []
+    for model, given in (
+        (body_model or Fields, body),
+        (query_model, query_values(query_model, query)),
+    ):
+        try:
+            values.append(model.model_validate(given))
+        except ValidationError as error:
+            faults += [(_path(fault), _problem(fault)) for fault in error.errors()]
+            values.append(None)
+    if faults:
+        raise invalid_fields(faults)
+    return values[0], values[1]
+
+
+def _path(fault: ErrorDetails) -> str:
+    path = ""
+    for step in fault["loc"]:
+        if isinstance(step, int):
+            path += f"[{step}]"
+        elif step not in ("[key]", "dict", "list"):
+            path += f".{step}" if path else str(step)
+    return path
+
+
+def _problem(fault: ErrorDetails) -> str:
+    """The fault in words that follow the field's name."""
+    context = fault.get("ctx", {})
+    match fault["type"]:
+        case "missing":
+            return "is missing"
+        case "extra_forbidden":
+            return "is not a field of this call"
+        case "value_error":
+            return str(context["error"])
+        case "too_short":
+            return f"needs at least {context['min_length']}"
+        case "too_long":
+            return f"has {context['actual_length']}; at most {context['max_length']} are allowed"
+        case "string_unicode":
+            return "is not text: it has half of a surrogate pair"
+        case _:
+            message = fault["msg"].removeprefix("Value error, ")
+            return message.replace("Input should be", "should be")

@@ -1,0 +1,102 @@
+"""Looking at a room's log from a number on: what a wait is answered with, and what ends it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import orjson
+
+from coordroomsd.api.views import gap_view
+from coordroomsd.domain.members import reference
+from coordroomsd.domain.wake import Interest
+from coordroomsd.live.rooms import LiveRoom
+from coordroomsd.live.tail import Entry
+from coordroomsd.store import history
+from coordroomsd.store.reads import Reader
+
+MAX_WOKEN_BY = 10
+
+
+class Look(NamedTuple):
+    """Others' events after `after_seq`, the oldest first, as far as they go on one page."""
+
+    after_seq: int
+    entries: list[Entry]
+    woken_by: list[int]
+    next_after_seq: int
+    latest_seq: int
+    has_more: bool
+
+
+async def look(
+    reader: Reader,
+    room: LiveRoom,
+    after_seq: int,
+    limit: int,
+    membership_id: int,
+    interest: Interest,
+) -> Look:
+    """From memory when the tail reaches back far enough, else from the store."""
+    found = look_at_tail(room, after_seq, limit, membership_id, interest)
+    return found or await _look_at_store(reader, room, after_seq, limit, membership_id, interest)
+
+
+def look_at_tail(
+    room: LiveRoom, after_seq: int, limit: int, membership_id: int, interest: Interest
+) -> Look | None:
+    """None when the tail does not hold everything after `after_seq`."""
+    tail = room.tail.after(after_seq)
+    if tail is None:
+        return None
+    others = [entry for entry in tail if not entry.event.by(membership_id)]
+    wakers = [entry.event.seq for entry in others if interest.woken_by(entry.event)]
+    return _page(after_seq, others, wakers[:MAX_WOKEN_BY], limit, room.state.head)
+
+
+async def _look_at_store(
+    reader: Reader,
+    room: LiveRoom,
+    after_seq: int,
+    limit: int,
+    membership_id: int,
+    interest: Interest,
+) -> Look:
+    state = room.state
+    found = await history.events_by_others(reader, state, after_seq, limit + 1, membership_id)
+    wakers = await history.wakers(reader, state.id, after_seq, membership_id, interest)
+    # What is committed but not yet published comes with a later look, which the publishing causes.
+    entries = [Entry(event) for event in found if event.seq <= state.head]
+    return _page(
+        after_seq, entries, [seq for seq in wakers if seq <= state.head], limit, state.head
+    )
+
+
+def _page(after_seq: int, others: list[Entry], wakers: list[int], limit: int, head: int) -> Look:
+    has_more = len(others) > limit
+    entries = others[:limit]
+    next_after_seq = entries[-1].event.seq if has_more else head
+    return Look(after_seq, entries, wakers, next_after_seq, head, has_more)
+
+
+def encode(room: LiveRoom, found: Look, generation: str, *, reason: str | None) -> bytes:
+    """A look as JSON, made of each event's shared bytes; with `reason` it is a whole answer."""
+    opening: dict[str, object] = {}
+    if reason is not None:
+        opening = {"room": reference(room.state), "reason": reason}
+    opening["woken_by"] = found.woken_by if reason in (None, "event") else []
+    rest = {
+        "next_after_seq": found.next_after_seq,
+        "latest_seq": found.latest_seq,
+        "has_more": found.has_more,
+        "retention_gap": gap_view(room.state, found.after_seq),
+        "generation": generation,
+    }
+    return b"".join(
+        (
+            orjson.dumps(opening)[:-1],
+            b',"events":[',
+            b",".join([entry.encoded for entry in found.entries]),
+            b"],",
+            orjson.dumps(rest)[1:],
+        )
+    )

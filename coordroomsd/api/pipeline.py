@@ -1,0 +1,167 @@
+"""The order of checks: every call goes this way, whether it came over HTTP or from an MCP tool.
+
+Host and Origin, credential, route, size and media type come before and are the transport's. Then: participant, room,
+kept answer, required key, fields, and last what the handler and the rules find.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from coordroomsd.api import places
+from coordroomsd.api.call import Call, Request, fingerprint
+from coordroomsd.api.callers import Caller, acting
+from coordroomsd.api.fields import checked
+from coordroomsd.api.operations import OPERATIONS, Operation
+from coordroomsd.api.routes import Routes
+from coordroomsd.api.services import Services
+from coordroomsd.domain.errors import Refusal, invalid
+from coordroomsd.journal.submissions import Answer, KeyedCall
+from coordroomsd.store import faults, reads
+
+logger = logging.getLogger(__name__)
+
+KEY_HEADER = "Idempotency-Key"
+_MAX_KEY = 255
+_RETRY_AFTER_S = {"store_unavailable": 1, "too_many_waiters": 5}
+
+
+class Api:
+    """All calls of the contract. `call` is for callers in this process, `run` for transports."""
+
+    def __init__(self, services: Services, operations: Sequence[Operation] = OPERATIONS) -> None:
+        self.services = services
+        self.routes = Routes(operations)
+
+    async def call(
+        self,
+        caller: Caller,
+        method: str,
+        path: str,
+        *,
+        conversation: str | None,
+        query: Mapping[str, str | list[str]] | None = None,
+        body: Any = None,
+        key: str | None = None,
+    ) -> Answer:
+        """One call, as over HTTP: `path` is what follows /api/v1, its segments percent-encoded.
+
+        `conversation` is as in the header. Never raises for a refusal: that is an answer too.
+        """
+        pairs = [
+            (name, value)
+            for name, values in (query or {}).items()
+            for value in ([values] if isinstance(values, str) else values)
+        ]
+        try:
+            operation, parameters = self.routes.match(method, path)
+            request = Request(caller, parameters, pairs, body, conversation, key)
+            return await self.run(operation, request)
+        except Exception as error:
+            return problem_answer(error)
+
+    async def run(self, operation: Operation, request: Request) -> Answer:
+        """Raises Refusal; anything else that it raises is a bug or a lost database."""
+        call = await self.opened(operation, request)
+        try:
+            self.check_fields(call)
+            return await operation.handler(call)
+        except Refusal:
+            kept = None if call.handed_over else await self._kept(call)
+            if kept is None:
+                raise
+            return kept
+
+    async def opened(self, operation: Operation, request: Request) -> Call:
+        """The call with its participant and its room."""
+        call = Call(self.services, operation, request)
+        call.actor = acting(request.caller, request.conversation, self.services.people)
+        _refuse_who_may_not(call)
+        if operation.has_room:
+            name = request.parameters.get("room") or request.parameters["conversation"]
+            call.live = await places.find(call, name)
+        if operation.takes_key and request.key is not None and call.actor:
+            room_id = call.live.state.id if call.live else 0
+            content = fingerprint(request.body, request.query)
+            call.keyed = KeyedCall(call.actor, room_id, operation.id, request.key, content)
+        return call
+
+    def check_fields(self, call: Call) -> None:
+        """Raises `idempotency_key_required`, or `invalid_arguments` with every fault."""
+        operation, request = call.operation, call.request
+        if operation.key_required and request.key is None:
+            raise Refusal("idempotency_key_required", f"{operation.summary} needs a key.")
+        if operation.body is not None and not isinstance(request.body, dict):
+            raise invalid("", "the request's body should be a JSON object")
+        if operation.body is None and not isinstance(request.body, (dict, type(None))):
+            raise invalid("", "the request's body should be a JSON object, or be left out")
+        call.body, call.arguments = checked(
+            operation.body, request.body or {}, operation.query, request.query, _key_faults(call)
+        )
+
+    async def _kept(self, call: Call) -> Answer | None:
+        """The answer kept under the call's key, if there is one. Raises `idempotency_key_reused`."""
+        if call.keyed is None or _key_faults(call):
+            return None
+        participant = await self.services.participants.get(call.keyed.actor)
+        if participant is None:
+            return None
+        key = call.keyed.of(participant)
+        kept = await reads.kept_answers(self.services.reads, [key])
+        return call.keyed.check(kept[key]) if key in kept else None
+
+
+def _refuse_who_may_not(call: Call) -> None:
+    """Raises `conversation_required` or `forbidden`."""
+    needs, actor = call.operation.needs, call.actor
+    role = actor.role if actor else call.request.caller.role
+    match needs:
+        case "participant" if actor is None:
+            raise _nobody_named(call)
+        case "participant_or_operator" if actor is None and role != "operator":
+            raise _nobody_named(call)
+        case "operator" if role != "operator":
+            raise Refusal("forbidden", f"{call.operation.summary}: only the operator may do that.")
+
+
+def _nobody_named(call: Call) -> Refusal:
+    return Refusal(
+        "conversation_required",
+        f"{call.operation.summary}: the call does not say for which participant.",
+    )
+
+
+def _key_faults(call: Call) -> list[tuple[str, str]]:
+    key = call.request.key
+    if not call.operation.takes_key or key is None:
+        return []
+    if 1 <= len(key) <= _MAX_KEY and all("!" <= sign <= "~" for sign in key):
+        return []
+    return [(KEY_HEADER, f"should be 1 to {_MAX_KEY} visible ASCII characters")]
+
+
+def problem_answer(error: Exception) -> Answer:
+    """The answer that an exception becomes. A bug is logged under an id, and only the id is told."""
+    refusal = refusal_of(error)
+    return Answer(refusal.status, orjson.dumps(refusal.problem()))
+
+
+def refusal_of(error: Exception) -> Refusal:
+    if isinstance(error, Refusal):
+        if error.code in _RETRY_AFTER_S:
+            error.extra.setdefault("retry_after_s", _RETRY_AFTER_S[error.code])
+        return error
+    if faults.fault_of(error) is not faults.Fault.REFUSED:
+        logger.warning("the database is away: %s", error)
+        detail = "The database cannot be reached now."
+        return Refusal(
+            "store_unavailable", detail, retry_after_s=_RETRY_AFTER_S["store_unavailable"]
+        )
+    error_id = secrets.token_hex(6)
+    logger.error("internal error %s", error_id, exc_info=error)
+    return Refusal("internal_error", f"The daemon failed; error {error_id}.", error_id=error_id)

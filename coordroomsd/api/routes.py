@@ -1,0 +1,72 @@
+"""From a path to the operations there, and the values in the path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from coordroomsd.domain.errors import Refusal
+
+if TYPE_CHECKING:
+    from coordroomsd.api.operations import Operation
+
+_ANY = "{}"
+
+
+@dataclass(slots=True)
+class _Node:
+    """What follows a path's beginning; `operations` by method where a path ends here."""
+
+    children: dict[str, _Node] = field(default_factory=dict)
+    operations: dict[str, Operation] = field(default_factory=dict)
+
+
+class Routes:
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        self._root = _Node()
+        for operation in operations:
+            node = self._root
+            for segment in operation.path.strip("/").split("/"):
+                name = _ANY if segment.startswith("{") else segment
+                node = node.children.setdefault(name, _Node())
+            node.operations[operation.method] = operation
+
+    def match(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
+        """The operation for a percent-encoded path. Raises `not_found` or `method_not_allowed`."""
+        node = self._root
+        values: list[str] = []
+        for segment in path.removeprefix("/").split("/"):
+            if segment in node.children:
+                node = node.children[segment]
+            elif _ANY in node.children:
+                node = node.children[_ANY]
+                values.append(segment)
+            else:
+                raise _not_found(path)
+        operation = node.operations.get(method)
+        if operation is None:
+            if not node.operations:
+                raise _not_found(path)
+            allowed = ", ".join(sorted(node.operations))
+            raise Refusal(
+                "method_not_allowed",
+                f"{path} takes {allowed}, not {method}.",
+                allow=allowed,
+            )
+        return operation, _named(operation, values, path)
+
+
+def _named(operation: Operation, values: list[str], path: str) -> dict[str, str]:
+    names = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
+    try:
+        return {
+            name: unquote(value, errors="strict") for name, value in zip(names, values, strict=True)
+        }
+    except UnicodeDecodeError:
+        raise _not_found(path) from None
+
+
+def _not_found(path: str) -> Refusal:
+    return Refusal("not_found", f"Nothing is served at {path}.")

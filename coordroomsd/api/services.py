@@ -1,0 +1,31 @@
+"""What the calls work with, made once by app.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import asyncpg
+
+from coordroomsd.api.callers import People
+from coordroomsd.clock import Clock
+from coordroomsd.journal.journal import Journal
+from coordroomsd.live.participants import Participants
+from coordroomsd.live.positions import Positions
+from coordroomsd.live.rooms import Rooms
+from coordroomsd.live.waiters import Hub
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    reads: asyncpg.Pool
+    rooms: Rooms
+    participants: Participants
+    positions: Positions
+    journal: Journal
+    hub: Hub
+    clock: Clock
+    people: People
+    generation: str
+    # A number from 0 up to 1, for time-outs that do not fall together.
+    jitter: Callable[[], float]

@@ -1,0 +1,175 @@
+"""The daemon put together: the database below, the calls above, and the tasks that keep it going."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import secrets
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from coordroomsd.api.pipeline import Api, refusal_of
+from coordroomsd.api.services import Services
+from coordroomsd.chores import (
+    arm_deadlines,
+    end_what_runs_out,
+    forget_answers,
+    look_for_deadlines,
+)
+from coordroomsd.clock import SteadyClock
+from coordroomsd.config import Config
+from coordroomsd.domain import ids
+from coordroomsd.journal.gathering import Gathering
+from coordroomsd.journal.journal import Journal, unavailable
+from coordroomsd.journal.publishing import Publishing
+from coordroomsd.live.buckets import Buckets, Limit
+from coordroomsd.live.participants import Participants
+from coordroomsd.live.people import People
+from coordroomsd.live.positions import Positions
+from coordroomsd.live.rooms import Rooms
+from coordroomsd.live.timers import Timers
+from coordroomsd.live.waiters import Hub
+from coordroomsd.settings import Limits
+from coordroomsd.store.database import Database
+from coordroomsd.store.private_postgres import PrivatePostgres
+
+logger = logging.getLogger(__name__)
+
+# The last batch and the last positions; a database that is away then would hold up the end.
+CLOSE_WITHIN_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """A daemon that can serve calls. `failed` is done when it has to end, with the reason."""
+
+    api: Api
+    hub: Hub
+    people: People
+    failed: asyncio.Future[None]
+    database: Database
+
+    async def ready(self) -> None:
+        """Raises the Refusal that a call would meet."""
+        try:
+            async with asyncio.timeout(2):
+                await self.database.reads.fetchval("SELECT 1")
+        except TimeoutError:
+            raise unavailable("The database does not answer.") from None
+        except Exception as error:
+            raise refusal_of(error) from None
+
+
+@asynccontextmanager
+async def opened(config: Config) -> AsyncIterator[Daemon]:
+    """A daemon with the database that the configuration names, from ready to closed.
+
+    Raises StoreError when the database cannot be had.
+    """
+    owner = f"{socket.gethostname()}, pid {os.getpid()}"
+    if config.database.url is not None:
+        async with _with_database(
+            config, await Database.open(config.database.url, owner=owner)
+        ) as daemon:
+            yield daemon
+        return
+    server = PrivatePostgres(config.state_dir, config.database.run_as)
+    await server.start()
+    try:
+        database = await Database.open(server.connect_arguments(), owner=owner)
+        async with _with_database(config, database) as daemon:
+            yield daemon
+    finally:
+        await server.stop()
+
+
+@asynccontextmanager
+async def _with_database(config: Config, database: Database) -> AsyncIterator[Daemon]:
+    try:
+        async with _running(config, database) as daemon:
+            yield daemon
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def _running(config: Config, database: Database) -> AsyncIterator[Daemon]:
+    clock = SteadyClock(await database.writer.fetchval("SELECT clock_timestamp()"))
+    rooms, participants = Rooms(database.reads), Participants(database.reads)
+    positions, buckets = Positions(), Buckets(_limits(config.limits), clock)
+
+    timers = Timers(clock)
+    journal = Journal(
+        database,
+        Gathering(rooms, participants),
+        Publishing(rooms, participants, timers),
+        positions,
+        buckets,
+        clock,
+        _new_id,
+    )
+    hub = Hub(config.limits.max_waiters)
+    people = People([])
+    services = Services(
+        database.reads,
+        rooms,
+        participants,
+        positions,
+        journal,
+        hub,
+        clock,
+        people,
+        database.generation,
+        random.random,
+    )
+    await arm_deadlines(database, timers, clock)
+    writing = asyncio.create_task(journal.run(), name="journal")
+    chores = [
+        asyncio.create_task(journal.flush_positions_regularly(), name="positions"),
+        asyncio.create_task(end_what_runs_out(journal, timers, clock), name="timers"),
+        asyncio.create_task(look_for_deadlines(database, timers, clock), name="deadlines"),
+        asyncio.create_task(forget_answers(database, clock), name="answers"),
+    ]
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    for task in (writing, *chores):
+        task.add_done_callback(lambda task: _report(task, failed))
+    try:
+        yield Daemon(Api(services), hub, people, failed, database)
+    finally:
+        for chore in chores:
+            chore.cancel()
+        await asyncio.wait(chores)
+        journal.close()
+        await asyncio.wait([writing], timeout=CLOSE_WITHIN_S)
+        writing.cancel()
+        await asyncio.wait([writing])
+
+
+def _report(task: asyncio.Task[None], failed: asyncio.Future[None]) -> None:
+    """A task that ends by itself ends the daemon: without it, calls would hang."""
+    if task.cancelled() or failed.done():
+        return
+    if error := task.exception():
+        logger.critical("%s has failed", task.get_name(), exc_info=error)
+        failed.set_exception(error)
+
+
+def _limits(limits: Limits) -> dict[str, Limit]:
+    return {
+        "message": Limit(limits.message_burst, limits.message_per_s),
+        "status": Limit(limits.status_burst, limits.status_per_s),
+        "reaction": Limit(limits.reaction_burst, limits.reaction_per_s),
+        "claim": Limit(limits.claim_burst, limits.claim_per_s),
+        "room": Limit(limits.room_burst, limits.room_per_s),
+        # The contract's own numbers; an address is no participant, and nothing configures it.
+        "enroll": Limit(10, 0.1),
+    }
+
+
+def _new_id(now: datetime) -> int:
+    return ids.new_id(now, secrets.randbits(20))

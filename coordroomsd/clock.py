@@ -1,0 +1,40 @@
+"""The time that decides: one clock for leases, statuses and every `at`."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The time on the wire: UTC, whole milliseconds, never going back while the daemon runs."""
+
+    def monotonic(self) -> float:
+        """Seconds that pass evenly, from an arbitrary start."""
+
+
+def _seconds() -> float:
+    # CLOCK_BOOTTIME goes on while the machine sleeps, so a lease does not grow by the sleep.
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+class SteadyClock:
+    """The database's time at the start of the daemon, counted on evenly from there.
+
+    A step of the host's clock moves no deadline while the daemon runs: it is seen at the next start.
+    """
+
+    def __init__(self, at_start: datetime) -> None:
+        self._start = at_start
+        self._started = _seconds()
+
+    def now(self) -> datetime:
+        now = self._start + timedelta(seconds=_seconds() - self._started)
+        return now.astimezone(UTC).replace(microsecond=now.microsecond // 1000 * 1000)
+
+    def monotonic(self) -> float:
+        return _seconds()

@@ -1,0 +1,100 @@
+"""What a text may hold: names, keys and statuses are one visible line, bodies are kept as sent."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime
+
+LINE_MAX_CHARACTERS = 120
+BODY_MAX_BYTES = 64 * 1024
+
+_JOINER = "\u200d"
+# Letters by category that show as nothing; a name made of them would look empty.
+_INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+# Controls, format signs (bidirectional and zero-width ones), halves of surrogate pairs, line and paragraph ends.
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_EMOJI_CATEGORIES = frozenset({"So", "Sk"})  # Sk holds the skin tones
+_EMOJI_PRESENTATION = "\ufe0f"
+
+
+def one_line(text: str) -> str:
+    """`text` trimmed, once it is one visible line of 1 to 120 characters.
+
+    Raises ValueError with the reason, worded to follow the field's name.
+    """
+    line = text.strip()
+    if not line:
+        raise ValueError("must not be blank")
+    if len(line) > LINE_MAX_CHARACTERS:
+        raise ValueError(f"has {len(line)} characters; at most {LINE_MAX_CHARACTERS} are allowed")
+    for position, sign in enumerate(line):
+        if sign.isascii() and sign.isprintable():
+            continue
+        if _is_hidden(line, position):
+            raise ValueError(
+                f"must be one visible line; character {position + 1} is U+{ord(sign):04X}"
+            )
+    return line
+
+
+def _is_hidden(line: str, position: int) -> bool:
+    sign = line[position]
+    if sign == _JOINER:
+        return not _inside_an_emoji(line, position)
+    return sign in _INVISIBLE_LETTERS or unicodedata.category(sign) in _HIDDEN_CATEGORIES
+
+
+def _inside_an_emoji(line: str, position: int) -> bool:
+    before = line[:position].rstrip(_EMOJI_PRESENTATION)[-1:]
+    after = line[position + 1 : position + 2]
+    return all(side and unicodedata.category(side) in _EMOJI_CATEGORIES for side in (before, after))
+
+
+def readable_body(text: str) -> str:
+    """`text` unchanged, once it has something to read and no NUL (Postgres cannot keep one).
+
+    Raises ValueError with the reason. Its size is another rule: `body_size`.
+    """
+    if "\0" in text:
+        raise ValueError("must not contain the character NUL")
+    if not text or text.isspace():
+        raise ValueError("must not be blank")
+    return text
+
+
+def body_size(text: str) -> int:
+    """Bytes of a body as it is counted against `BODY_MAX_BYTES`."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
+def room_name(text: str) -> str:
+    """A line that can name a room in a path. Raises ValueError with the reason."""
+    name = one_line(text)
+    if "/" in name:
+        raise ValueError("must not contain a slash")
+    if name.startswith("@"):
+        raise ValueError("must not begin with @")
+    if not slug(name):
+        raise ValueError("needs a letter or a digit")
+    return name
+
+
+def slug(name: str) -> str:
+    """A name as it stands in a path: every run of other signs than letters, marks, digits is `-`."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    spaced = "".join(sign if _in_a_slug(sign) else " " for sign in folded)
+    return "-".join(spaced.split())
+
+
+def _in_a_slug(sign: str) -> bool:
+    return unicodedata.category(sign) in _SLUG_CATEGORIES
+
+
+_SLUG_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"})
+
+
+def instant(moment: datetime) -> str:
+    """A time as it is on the wire: RFC 3339, UTC, milliseconds, `Z`."""
+    return (
+        moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+    )

@@ -1,0 +1,39 @@
+"""What is served beside the calls: is the process alive, can it serve, and what it serves."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from coordroomsd.domain.errors import Refusal
+
+
+def probe_routes(ready: Callable[[], Awaitable[None]], document: dict[str, Any]) -> list[Route]:
+    """`ready` raises what keeps the daemon from serving; `document` is the OpenAPI description."""
+    description = orjson.dumps(document)
+
+    async def healthz(_: Request) -> Response:
+        return JSONResponse({"status": "alive"})
+
+    async def readyz(_: Request) -> Response:
+        try:
+            await ready()
+        except Refusal as refusal:
+            return JSONResponse(
+                refusal.problem(), refusal.status, media_type="application/problem+json"
+            )
+        return JSONResponse({"status": "ready"})
+
+    async def openapi(_: Request) -> Response:
+        return Response(description, media_type="application/json")
+
+    return [
+        Route("/healthz", healthz),
+        Route("/readyz", readyz),
+        Route("/openapi.json", openapi),
+    ]

@@ -1,0 +1,246 @@
+"""What a batch has decided and not yet committed: the committed world with this batch's changes laid over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from coordroomsd.domain.commands import Decision, HeldReaction, StoredMessage
+from coordroomsd.domain.events import Event, Lease, Message, Reaction, StatusLine
+from coordroomsd.domain.participants import Actor, Participant
+from coordroomsd.domain.rooms import Room
+from coordroomsd.live.buckets import Buckets
+from coordroomsd.live.rooms import LiveRoom
+from coordroomsd.store.rows import KeptAnswer, Key, Position, Rows
+
+Name = tuple[str, str]
+
+
+class Unseen(NamedTuple):
+    """A count of others' messages that the store made: those up to `through_seq`."""
+
+    messages: int
+    through_seq: int
+
+
+@dataclass(slots=True)
+class Facts:
+    """What was gathered for a batch beyond what memory holds. Absent: looked for and not there."""
+
+    rooms: dict[int, LiveRoom] = field(default_factory=dict)
+    participants: dict[Name, Participant] = field(default_factory=dict)
+    slugs: dict[Name, int] = field(default_factory=dict)
+    pairs: dict[tuple[int, int], int] = field(default_factory=dict)
+    messages: dict[tuple[int, int], Event] = field(default_factory=dict)
+    reactions: dict[tuple[int, int], frozenset[HeldReaction]] = field(default_factory=dict)
+    # By room, number and membership.
+    unseen: dict[tuple[int, int, int], Unseen] = field(default_factory=dict)
+    answers: dict[Key, KeptAnswer] = field(default_factory=dict)
+
+
+class RoomDraft:
+    """A room with what the batch has added to it so far."""
+
+    __slots__ = ("events", "is_new", "live", "pair", "state")
+
+    def __init__(
+        self, live: LiveRoom, *, is_new: bool, pair: tuple[int, int] | None = None
+    ) -> None:
+        self.live = live
+        self.state = live.state
+        self.events: list[Event] = []
+        self.is_new = is_new
+        self.pair = pair
+
+
+class Draft:
+    """The View that commands of one batch decide on, in order."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        now: datetime,
+        new_id: Callable[[datetime], int],
+        buckets: Buckets,
+        generation: str,
+    ) -> None:
+        self.now = now
+        self.rooms: dict[int, RoomDraft] = {}
+        self.participants: dict[Name, Participant] = {}
+        self.answers: dict[Key, KeptAnswer] = {}
+        self._facts = facts
+        self._new_id = new_id
+        self._buckets = buckets
+        self._generation = generation
+        self._slugs: dict[Name, int] = {}
+        self._pairs: dict[tuple[int, int], int] = {}
+        self._extended: set[tuple[int, int]] = set()
+        self._spent: list[tuple[str, tuple[str, str, int], int]] = []
+        self._reactions: dict[tuple[int, int], frozenset[HeldReaction]] = {}
+
+    # --- what commands see (domain.commands.View) ---
+
+    def new_id(self) -> int:
+        return self._new_id(self.now)
+
+    def generation(self) -> str:
+        return self._generation
+
+    def room(self, room_id: int) -> Room:
+        drafted = self.rooms.get(room_id)
+        return drafted.state if drafted else self._facts.rooms[room_id].state
+
+    def participant(self, actor: Actor) -> Participant | None:
+        name = (actor.project, actor.conversation_id)
+        return self.participants.get(name) or self._facts.participants.get(name)
+
+    def room_of_slug(self, project: str, slug: str) -> Room | None:
+        name = (project, slug)
+        room_id = self._slugs.get(name) or self._facts.slugs.get(name)
+        return None if room_id is None else self.room(room_id)
+
+    def conversation_of(self, pair: tuple[int, int]) -> Room | None:
+        room_id = self._pairs.get(pair) or self._facts.pairs.get(pair)
+        return None if room_id is None else self.room(room_id)
+
+    def message(self, room_id: int, seq: int) -> StoredMessage | None:
+        event = self._event(room_id, seq)
+        if event is None or not isinstance(event.payload, Message):
+            return None
+        return StoredMessage(event.payload.kind, event.payload.body, event.who)
+
+    def reactions(self, room_id: int, message_id: int) -> frozenset[HeldReaction]:
+        key = (room_id, message_id)
+        drafted = self._reactions.get(key)
+        return self._facts.reactions.get(key, frozenset()) if drafted is None else drafted
+
+    def unseen(self, room_id: int, after_seq: int, membership_id: int) -> int:
+        counted = self._facts.unseen.get((room_id, after_seq, membership_id))
+        count, after = counted or (0, after_seq)
+        drafted = self.rooms.get(room_id)
+        live = drafted.live if drafted else self._facts.rooms[room_id]
+        entries = live.tail.after(after)
+        assert entries is not None, "the journal counts what the tail does not hold"
+        later = [entry.event for entry in entries] + (drafted.events if drafted else [])
+        return count + sum(
+            event.type == "message" and not event.by(membership_id) for event in later
+        )
+
+    def spend(
+        self, bucket: str, participant: Participant | Actor, cost: int, room_id: int = 0
+    ) -> None:
+        owner = (participant.project, participant.conversation_id, room_id)
+        self._buckets.spend(bucket, owner, cost)
+        self._spent.append((bucket, owner, cost))
+
+    # --- for answers ---
+
+    def position(self, room_id: int, membership_id: int) -> Position:
+        """A member's position; a newcomer was shown everything up to its own arrival."""
+        drafted = self.rooms.get(room_id)
+        live = drafted.live if drafted else self._facts.rooms[room_id]
+        known = live.positions.get(membership_id)
+        if known:
+            return known
+        assert drafted is not None
+        arrived = next((e.seq for e in drafted.events if e.who.membership_id == membership_id), 0)
+        return Position(arrived, arrived, self.now)
+
+    # --- for the journal ---
+
+    def apply(self, decision: Decision) -> None:
+        """Take in what one command has decided."""
+        for participant in decision.participants:
+            self.participants[participant.project, participant.conversation_id] = participant
+        if decision.room is None:
+            return
+        room = decision.room
+        if decision.room_is_new:
+            self._add_room(room, decision.pair)
+        elif room.id not in self.rooms:
+            self.rooms[room.id] = RoomDraft(self._facts.rooms[room.id], is_new=False)
+        drafted = self.rooms[room.id]
+        drafted.state = room
+        drafted.events += decision.events
+        self._extended |= {(room.id, membership_id) for membership_id, _ in decision.extended}
+        if decision.reactions:
+            message_id, held = decision.reactions
+            self._reactions[room.id, message_id] = held
+
+    def refund(self) -> None:
+        """The batch is not stored: give back what it took from the buckets."""
+        for spent in self._spent:
+            self._buckets.refund(*spent)
+
+    def rows(self) -> Rows:
+        """The net change of the batch."""
+        rows = Rows(self.now)
+        rows.participants = {p.id: p for p in self.participants.values()}
+        rows.answers = self.answers
+        for room_id, drafted in self.rooms.items():
+            if drafted.is_new:
+                rows.new_rooms[room_id] = (drafted.state, drafted.pair)
+                for member in drafted.state.memberships.values():
+                    position = self.position(room_id, member.id)
+                    rows.memberships[room_id, member.id] = (member, position)
+                    if drafted.state.kind != "room":
+                        rows.arrivals[room_id, member.id, 0] = None
+            elif drafted.events:
+                rows.heads[room_id] = (drafted.live.state.head, drafted.state.head)
+            self._add_events(rows, room_id, drafted)
+        for room_id, membership_id in self._extended:
+            status = self.rooms[room_id].state.statuses.get(membership_id)
+            rows.statuses[room_id, membership_id] = status
+        return rows
+
+    def _add_room(self, room: Room, pair: tuple[int, int] | None) -> None:
+        self.rooms[room.id] = RoomDraft(
+            LiveRoom(room.before_any_event(), {}), is_new=True, pair=pair
+        )
+        if room.slug is not None:
+            self._slugs[room.project, room.slug] = room.id
+        if pair:
+            self._pairs[pair] = room.id
+
+    def _add_events(self, rows: Rows, room_id: int, drafted: RoomDraft) -> None:
+        state = drafted.state
+        for event in drafted.events:
+            who = event.who.membership_id
+            rows.events.append((room_id, event))
+            match event.payload:
+                case StatusLine():
+                    rows.statuses[room_id, who] = state.statuses.get(who)
+                case Lease(key):
+                    rows.claims[room_id, key] = state.claims.get(key)
+                case Reaction(message_id, reaction):
+                    added = event.reason == "added"
+                    rows.reactions[room_id, message_id, who, reaction] = event.at if added else None
+            if event.type == "member":
+                member = state.memberships[who]
+                rows.memberships[room_id, who] = (member, self.position(room_id, who))
+                _add_attendance(rows, room_id, event)
+
+    def _event(self, room_id: int, seq: int) -> Event | None:
+        drafted = self.rooms.get(room_id)
+        live = drafted.live if drafted else self._facts.rooms[room_id]
+        if seq > live.state.head:
+            new = seq - live.state.head - 1
+            return drafted.events[new] if drafted and new < len(drafted.events) else None
+        return live.tail.get(seq) or self._facts.messages.get((room_id, seq))
+
+
+def _add_attendance(rows: Rows, room_id: int, event: Event) -> None:
+    """The span of a membership's activity that a `joined` begins and a `left` ends."""
+    who = event.who.membership_id
+    if event.reason == "joined":
+        rows.arrivals[room_id, who, event.seq] = None
+        return
+    open_spans: Iterable[tuple[int, int, int]] = (
+        key for key, left in rows.arrivals.items() if key[:2] == (room_id, who) and left is None
+    )
+    if begun_now := next(iter(open_spans), None):
+        rows.arrivals[begun_now] = event.seq
+    else:
+        rows.departures[room_id, who] = event.seq

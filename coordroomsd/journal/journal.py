@@ -1,0 +1,243 @@
+"""The journal: the one task that writes.
+
+It takes whatever is queued (no timer: while one batch is committed the next one gathers), decides it in order, commits
+it as one statement, publishes it in that order, and answers the callers. A request that goes away never reaches the
+database.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+
+from coordroomsd.clock import Clock
+from coordroomsd.domain.commands import Command
+from coordroomsd.domain.errors import Refusal
+from coordroomsd.journal.draft import Draft
+from coordroomsd.journal.gathering import Gathering
+from coordroomsd.journal.publishing import Publishing
+from coordroomsd.journal.submissions import Answer, KeyedCall, Respond, Submission
+from coordroomsd.live.buckets import Buckets
+from coordroomsd.live.positions import Place, Positions
+from coordroomsd.live.rooms import LiveRoom
+from coordroomsd.store import faults
+from coordroomsd.store.database import Database
+from coordroomsd.store.rows import Rows
+from coordroomsd.store.writer import write_statement
+
+logger = logging.getLogger(__name__)
+
+# A batch beyond this gains little more and makes its first caller wait for its last.
+MAX_BATCH = 500
+MAX_POSITIONS = 2_000
+FLUSH_POSITIONS_EVERY_S = 1.0
+# How long a caller waits for a database that is away: longer than a crash recovery, shorter than a client's patience.
+PATIENCE_S = 8.0
+RETRY_AFTER_S = 1
+# While the database is away calls wait in memory; more of them than this would only time out.
+MAX_QUEUED = 10_000
+
+
+class Journal:
+    """Belongs to one daemon, which owns the database. `execute` and `flush` may be called by any task."""
+
+    def __init__(
+        self,
+        database: Database,
+        gathering: Gathering,
+        publishing: Publishing,
+        positions: Positions,
+        buckets: Buckets,
+        clock: Clock,
+        new_id: Callable[[datetime], int],
+    ) -> None:
+        self._database = database
+        self._gathering = gathering
+        self._publishing = publishing
+        self._positions = positions
+        self._buckets = buckets
+        self._clock = clock
+        self._new_id = new_id
+        self._queue: deque[Submission] = deque()
+        self._flushes: list[asyncio.Future[None]] = []
+        self._work = asyncio.Event()
+        self._flush_due = False
+        self._closing = False
+        self._batch = database.batch
+
+    async def execute(
+        self, command: Command, respond: Respond, keyed: KeyedCall | None = None
+    ) -> Answer:
+        """Decide and store; returns once it is committed and published.
+
+        Raises the Refusal that the rules or the store give. After `store_unavailable` it may have been stored all the
+        same: that is what keys are for.
+        """
+        if len(self._queue) >= MAX_QUEUED:
+            raise unavailable(f"{MAX_QUEUED} calls wait for the database already.")
+        submission = Submission(command, respond, keyed)
+        self._queue.append(submission)
+        self._work.set()
+        return await _answered(submission.future)
+
+    async def flush(self) -> None:
+        """Returns when all positions changed so far are stored. Raises `store_unavailable`."""
+        stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._flushes.append(stored)
+        self._work.set()
+        await _answered(stored)
+
+    async def run(self) -> None:
+        """Runs until `close`, and then until nothing is left to do."""
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            while self._queue or self._flushes or self._flush_due:
+                await self._next_batch()
+            if self._closing:
+                return
+
+    def close(self) -> None:
+        """Let `run` end once everything that is queued, and every position, is stored."""
+        self._closing = True
+        self._flush_due = True
+        self._work.set()
+
+    async def flush_positions_regularly(self) -> None:
+        """Runs until cancelled."""
+        while True:
+            await asyncio.sleep(FLUSH_POSITIONS_EVERY_S)
+            if self._positions:
+                self._flush_due = True
+                self._work.set()
+
+    async def _next_batch(self) -> None:
+        batch: list[Submission] = []
+        while self._queue and len(batch) < MAX_BATCH:
+            submission = self._queue.popleft()
+            if not submission.future.done():
+                batch.append(submission)
+        flushes, self._flushes = self._flushes, []
+        flush = self._flush_due or bool(flushes)
+        self._flush_due = False
+        try:
+            await self._store(batch, with_positions=flush)
+        except Refusal as refusal:
+            _settle(flushes, refusal)
+        else:
+            _settle(flushes, None)
+        if self._closing and self._positions:
+            self._flush_due = True
+
+    async def _store(self, batch: list[Submission], *, with_positions: bool) -> None:
+        """Decide, commit, publish and answer one batch. Raises what kept it from being stored."""
+        while True:
+            # Who gave up while the database was away is not begun again.
+            batch = [submission for submission in batch if not submission.future.done()]
+            taken: dict[Place, LiveRoom] = {}
+            draft: Draft | None = None
+            try:
+                draft = await self._decide(batch)
+                rows = draft.rows()
+                if with_positions:
+                    taken = self._take_positions(rows)
+                if not rows or await self._commit(rows):
+                    break
+            except Exception as error:
+                self._undo(draft, taken)
+                if faults.fault_of(error) is not faults.Fault.OUTCOME_UNKNOWN:
+                    await self._not_stored(batch, error)
+                    return
+                await self._database.reopen_writer()
+            else:
+                self._undo(draft, taken)
+        self._publishing.publish(draft)
+        for submission in batch:
+            submission.settle()
+
+    def _undo(self, draft: Draft | None, taken: dict[Place, LiveRoom]) -> None:
+        self._positions.back(taken)
+        if draft:
+            draft.refund()
+
+    def _take_positions(self, rows: Rows) -> dict[Place, LiveRoom]:
+        taken = self._positions.take(MAX_POSITIONS)
+        for place, room in taken.items():
+            if place not in rows.memberships:
+                rows.positions[place] = room.positions[place[1]]
+        return taken
+
+    async def _decide(self, batch: list[Submission]) -> Draft:
+        commands = [submission.command for submission in batch]
+        keyed = [submission.keyed for submission in batch if submission.keyed]
+        facts = await self._gathering.gather(self._database.writer, commands, keyed)
+        draft = Draft(
+            facts, self._clock.now(), self._new_id, self._buckets, self._database.generation
+        )
+        for submission in batch:
+            try:
+                submission.decide(draft, facts.answers)
+            except Exception as bug:
+                logger.exception("a rule failed on %r", submission.command)
+                submission.fault = bug
+        return draft
+
+    async def _commit(self, rows: Rows) -> bool:
+        """Whether it is stored; False when the connection went and the batch with it."""
+        self._batch += 1
+        sql, arguments = write_statement(rows, self._batch)
+        try:
+            await self._database.writer.fetchval(sql, *arguments)
+        except Exception as error:
+            if faults.fault_of(error) is not faults.Fault.OUTCOME_UNKNOWN:
+                raise
+            logger.warning("lost the database in a write, looking what became of it: %s", error)
+            await self._database.reopen_writer()
+            return self._database.batch == self._batch
+        return True
+
+    async def _not_stored(self, batch: list[Submission], error: Exception) -> None:
+        """Postgres refused the batch: try its members singly, so that only the guilty one fails."""
+        if faults.fault_of(error) is faults.Fault.UNAVAILABLE:
+            logger.error("the database refuses writes: %s", error)
+            refusal = unavailable(f"The database refuses writes now: {error}.")
+            for submission in batch:
+                submission.fail(submission.fault or refusal)
+            raise refusal
+        if len(batch) == 1:
+            logger.error("the database refused %r: %s", batch[0].command, error)
+            batch[0].fail(error)
+            return
+        for submission in batch:
+            await self._store([submission], with_positions=False)
+
+
+Future = TypeVar("Future")
+
+
+async def _answered(future: asyncio.Future[Future]) -> Future:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return await future
+    except TimeoutError:
+        raise unavailable(
+            f"The database has not answered for {PATIENCE_S:g} s; the call may be stored later."
+        ) from None
+
+
+def _settle(flushes: list[asyncio.Future[None]], refusal: Refusal | None) -> None:
+    for flush in flushes:
+        if flush.done():
+            continue
+        if refusal:
+            flush.set_exception(refusal)
+        else:
+            flush.set_result(None)
+
+
+def unavailable(detail: str) -> Refusal:
+    return Refusal("store_unavailable", detail, retry_after_s=RETRY_AFTER_S)

@@ -1,0 +1,55 @@
+"""After the commit: memory takes over what was stored, and whoever waited for it is woken, in the order of commits."""
+
+from __future__ import annotations
+
+from coordroomsd.domain.errors import Refusal
+from coordroomsd.domain.members import reference
+from coordroomsd.journal.draft import Draft, RoomDraft
+from coordroomsd.live.participants import Participants
+from coordroomsd.live.rooms import LiveRoom, Rooms
+from coordroomsd.live.timers import Timers
+
+
+class Publishing:
+    """Takes one argument: what was committed."""
+
+    def __init__(self, rooms: Rooms, participants: Participants, timers: Timers) -> None:
+        self._rooms = rooms
+        self._participants = participants
+        self._timers = timers
+
+    def publish(self, draft: Draft) -> None:
+        """Runs without a pause, so that nobody sees half of a batch."""
+        for participant in draft.participants.values():
+            self._participants.put(participant)
+        for room_id, drafted in draft.rooms.items():
+            for member in drafted.state.memberships.values():
+                if member.id not in drafted.live.positions:
+                    drafted.live.positions[member.id] = draft.position(room_id, member.id)
+            drafted.live.state = drafted.state
+            drafted.live.tail.extend(drafted.events)
+            if drafted.is_new:
+                self._rooms.add(drafted.live)
+            if drafted.state.next_deadline is not None:
+                self._timers.arm(room_id, drafted.state.next_deadline)
+        for drafted in draft.rooms.values():
+            if drafted.events:
+                _end_calls_of_who_left(drafted)
+                drafted.live.waiters.wake(drafted.events)
+
+
+def _end_calls_of_who_left(drafted: RoomDraft) -> None:
+    for event in drafted.events:
+        if event.type == "member" and event.reason == "left":
+            end_calls(drafted.live, event.who.membership_id)
+
+
+def end_calls(room: LiveRoom, membership_id: int) -> None:
+    """A member that leaves a room no longer waits in it."""
+    name = room.state.memberships[membership_id].author.conversation_id
+    refusal = Refusal(
+        "active_membership_not_found",
+        f"{name} has left room {reference(room.state)} while this call was parked.",
+        room=reference(room.state),
+    )
+    room.waiters.end(membership_id, refusal)

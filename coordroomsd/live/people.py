@@ -1,0 +1,55 @@
+"""Who is enrolled, in memory: a token is looked up for every call, and must end at once when revoked."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from coordroomsd.domain.participants import ParticipantKind, Role
+
+
+class Enrolled(NamedTuple):
+    """An enrolled participant; `token_hash` None when its token was revoked."""
+
+    project: str
+    name: str
+    kind: ParticipantKind
+    role: Role
+    token_hash: bytes | None
+
+
+class People:
+    """The enrolled of all projects, as committed."""
+
+    def __init__(self, enrolled: Iterable[Enrolled]) -> None:
+        self._by_name: dict[tuple[str, str], Enrolled] = {}
+        self._by_hash: dict[bytes, Enrolled] = {}
+        for one in enrolled:
+            self.put(one)
+
+    def put(self, one: Enrolled) -> None:
+        """Enrol, or replace what is known under this name; an earlier token ends."""
+        before = self._by_name.get((one.project, one.name))
+        if before and before.token_hash:
+            self._by_hash.pop(before.token_hash, None)
+        self._by_name[one.project, one.name] = one
+        if one.token_hash:
+            self._by_hash[one.token_hash] = one
+
+    def get(self, project: str, name: str) -> Enrolled | None:
+        return self._by_name.get((project, name))
+
+    def needs_token(self, project: str, name: str) -> bool:
+        """Whether the id is a person's or an operator's, for whom a socket cannot speak."""
+        one = self.get(project, name)
+        return one is not None and one.role != "agent"
+
+    def of_token(self, token: str) -> Enrolled | None:
+        """Whose token it is. Finding a hash in a table tells nothing of the token by its time."""
+        return self._by_hash.get(token_hash(token))
+
+
+def token_hash(token: str) -> bytes:
+    """What is kept of a token. It has 256 random bits, so a fast hash is enough."""
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

@@ -1,0 +1,177 @@
+"""Parked calls: who waits for what, and waking them.
+
+A wake-up carries no data: it says "look again". A waiter registers, looks, parks, and looks again, so nothing that is
+published at any moment in between is slept through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from coordroomsd.domain.errors import Refusal
+from coordroomsd.domain.events import Event
+from coordroomsd.domain.wake import Interest
+
+
+class Statistics(NamedTuple):
+    waiting: int
+    streaming: int
+
+
+class Waiter:
+    """One parked call, in one room or in several.
+
+    Belongs to the task that made it. `wake`, `expire` and `end` may be called at any time, by anybody, again and again.
+    """
+
+    __slots__ = ("_future", "_loop", "_refusal", "credential", "timed_out")
+
+    def __init__(self, credential: object = None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[None] = self._loop.create_future()
+        self._refusal: Exception | None = None
+        # What the call came in under: revoking it ends the call.
+        self.credential = credential
+        self.timed_out = False
+
+    def wake(self) -> None:
+        if not self._future.done():
+            self._future.set_result(None)
+
+    def expire(self) -> None:
+        """Its time is up."""
+        self.timed_out = True
+        self.wake()
+
+    def end(self, refusal: Exception) -> None:
+        """Let the parked call raise `refusal`."""
+        self._refusal = self._refusal or refusal
+        self.wake()
+
+    def rearm(self) -> None:
+        """Forget earlier wake-ups. Comes before the look: what is published after it wakes again."""
+        if self._refusal:
+            raise self._refusal
+        if self._future.done():
+            self._future = self._loop.create_future()
+
+    async def parked(self) -> None:
+        """Sleep until woken. Raises what `end` was given."""
+        if not self.timed_out:
+            await self._future
+        if self._refusal:
+            raise self._refusal
+
+
+class RoomWaiters:
+    """The waiters of one room, grouped by what they asked for: an event is matched once a group."""
+
+    __slots__ = ("_groups", "_streams", "_waiting")
+
+    def __init__(self) -> None:
+        self._groups: dict[Interest, dict[Waiter, int]] = {}
+        self._streams: dict[Waiter, int] = {}
+        self._waiting: Counter[int] = Counter()
+
+    def add(self, waiter: Waiter, interest: Interest, membership_id: int) -> None:
+        """Let a member's waiter be woken by others' events that its interest names."""
+        self._groups.setdefault(interest, {})[waiter] = membership_id
+        self._waiting[membership_id] += 1
+
+    def discard(self, waiter: Waiter, interest: Interest) -> None:
+        group = self._groups[interest]
+        membership_id = group.pop(waiter)
+        if not group:
+            del self._groups[interest]
+        self._waiting[membership_id] -= 1
+        if not self._waiting[membership_id]:
+            del self._waiting[membership_id]
+
+    def add_stream(self, waiter: Waiter, membership_id: int) -> None:
+        """Let a stream be woken by every event, its own included; `membership_id` 0: no member's."""
+        self._streams[waiter] = membership_id
+
+    def discard_stream(self, waiter: Waiter) -> None:
+        self._streams.pop(waiter, None)
+
+    def is_waiting(self, membership_id: int) -> bool:
+        return membership_id in self._waiting
+
+    def wake(self, events: Sequence[Event]) -> None:
+        """Wake whoever asked for one of these events and did not cause all of those."""
+        for stream in self._streams:
+            stream.wake()
+        for interest, group in self._groups.items():
+            authors = {
+                0 if event.by_daemon else event.who.membership_id
+                for event in events
+                if interest.woken_by(event)
+            }
+            lets_go = interest.free and any(_lets_go(event, interest.free) for event in events)
+            if lets_go or len(authors) > 1 or 0 in authors:
+                for waiter in group:
+                    waiter.wake()
+            elif authors:
+                [author] = authors
+                for waiter, membership_id in group.items():
+                    if membership_id != author:
+                        waiter.wake()
+
+    def end(self, membership_id: int, refusal: Exception) -> None:
+        """End the parked calls and streams of one member."""
+        for group in (*self._groups.values(), self._streams):
+            for waiter, waiting_for in group.items():
+                if waiting_for == membership_id:
+                    waiter.end(refusal)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._groups.values())) + len(self._streams)
+
+
+def _lets_go(event: Event, keys: frozenset[str]) -> bool:
+    return (
+        event.type == "claim"
+        and event.reason in ("released", "expired", "left")
+        and getattr(event.payload, "key", None) in keys
+    )
+
+
+class Hub:
+    """All waiters of the daemon: how many there may be, ending some, and closing down."""
+
+    def __init__(self, max_waiters: int) -> None:
+        self._max_waiters = max_waiters
+        self._waiters: set[Waiter] = set()
+        self._streams: set[Waiter] = set()
+        self.closing = False
+
+    def statistics(self) -> Statistics:
+        return Statistics(len(self._waiters), len(self._streams))
+
+    def register(self, waiter: Waiter, *, stream: bool = False) -> None:
+        """Raises `too_many_waiters`."""
+        if len(self._waiters) + len(self._streams) >= self._max_waiters:
+            raise Refusal(
+                "too_many_waiters",
+                f"{self._max_waiters} calls are parked here, which is this daemon's limit.",
+            )
+        (self._streams if stream else self._waiters).add(waiter)
+
+    def discard(self, waiter: Waiter) -> None:
+        self._waiters.discard(waiter)
+        self._streams.discard(waiter)
+
+    def revoke(self, credential: object, refusal: Exception) -> None:
+        """End every call that came in under this credential."""
+        for waiter in [*self._waiters, *self._streams]:
+            if waiter.credential == credential:
+                waiter.end(refusal)
+
+    def close(self) -> None:
+        """Wake everybody to be told that the daemon stops; later callers are told at once."""
+        self.closing = True
+        for waiter in [*self._waiters, *self._streams]:
+            waiter.wake()

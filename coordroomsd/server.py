@@ -1,0 +1,155 @@
+"""The daemon as a process: its sockets, its signals, and its orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+
+import uvicorn
+import uvloop
+from starlette.types import ASGIApp
+
+from coordroomsd import app
+from coordroomsd.api.operations import OPERATIONS
+from coordroomsd.config import Config
+from coordroomsd.http.calls import Calls
+from coordroomsd.http.credentials import EnrolledTokens
+from coordroomsd.http.openapi import description
+from coordroomsd.http.peers import PeerProtocol
+from coordroomsd.http.probes import probe_routes
+from coordroomsd.http.site import Site
+from coordroomsd.live.waiters import Hub
+from coordroomsd.sockets import tcp_listener, unix_listener
+
+BACKLOG = 4096
+KEEP_IDLE_CONNECTIONS_S = 75
+# Parked calls answer at once when the daemon stops; this bounds readers that do not read.
+ANSWER_WITHIN_S = 1
+
+_ENDING = (signal.SIGTERM, signal.SIGINT)
+
+
+def serve(config: Config) -> int:
+    """Run the daemon until SIGTERM or SIGINT; its exit code.
+
+    Raises StoreError or SocketError when it cannot start or go on.
+    """
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
+    )
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_run(config))
+
+
+async def _run(config: Config) -> int:
+    ending = Ending()
+    try:
+        async with app.opened(config) as daemon:
+            with contextlib.ExitStack() as open_sockets:
+                listeners = _listeners(config, open_sockets)
+                server = Server(_site(daemon), daemon.hub, ending)
+                daemon.failed.add_done_callback(lambda _: ending.begin())
+                ending.is_starting = False
+                _greet(config)
+                await server.serve(listeners)
+            if daemon.failed.done():
+                daemon.failed.result()
+    except asyncio.CancelledError:
+        if not ending.has_begun.is_set():
+            raise
+    return 0
+
+
+class Ending:
+    """The wish that the daemon ends, by a signal or because it cannot go on.
+
+    While the daemon is starting it cancels the start, which leaves nothing behind.
+    """
+
+    def __init__(self) -> None:
+        self.has_begun = asyncio.Event()
+        self.is_starting = True
+        self._task = asyncio.current_task()
+        for number in _ENDING:
+            asyncio.get_running_loop().add_signal_handler(number, self.begin)
+
+    def begin(self) -> None:
+        if self.is_starting and self._task and not self.has_begun.is_set():
+            self._task.cancel()
+        self.has_begun.set()
+
+
+class Server(uvicorn.Server):
+    """uvicorn, told to end by `ending`, that wakes parked calls before it waits for them.
+
+    uvicorn waits for open requests first: parked calls would hold it up for their whole time, and be cut off then.
+    """
+
+    def __init__(self, site: ASGIApp, hub: Hub, ending: Ending) -> None:
+        super().__init__(
+            uvicorn.Config(
+                site,
+                http=PeerProtocol,
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                log_level=logging.WARNING,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                date_header=False,
+                backlog=BACKLOG,
+                timeout_keep_alive=KEEP_IDLE_CONNECTIONS_S,
+                timeout_graceful_shutdown=ANSWER_WITHIN_S,
+            )
+        )
+        self._hub = hub
+        self._ending = ending
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Signals are `ending`'s."""
+        yield
+
+    async def main_loop(self) -> None:
+        """uvicorn looks ten times a second; here nothing stirs until there is a reason."""
+        await self.on_tick(0)
+        await self._ending.has_begun.wait()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._hub.close()
+        await super().shutdown(sockets)
+
+
+def _site(daemon: app.Daemon) -> ASGIApp:
+    calls = Calls(daemon.api, EnrolledTokens(daemon.people))
+    return Site(calls, probe_routes(daemon.ready, description(OPERATIONS)))
+
+
+def _listeners(config: Config, open_sockets: contextlib.ExitStack) -> list[socket.socket]:
+    listeners = [open_sockets.enter_context(unix_listener(config.server.socket, BACKLOG))]
+    if config.server.listen:
+        listeners.append(open_sockets.enter_context(tcp_listener(config.server.listen, BACKLOG)))
+    return listeners
+
+
+def _greet(config: Config) -> None:
+    """Say where the daemon is and what to type next."""
+    url = f"unix:{config.server.socket}"
+    lines = [
+        f"coordroomsd serves {config.server.socket}",
+        *([f"               and {config.server.listen}"] if config.server.listen else []),
+        f"state directory    {config.state_dir}",
+        "",
+        "Next, in another terminal:",
+        f"  COORDROOMS_URL={url} coordrooms demo       two agents decide something",
+        f"  COORDROOMS_URL={url} coordrooms rooms      the rooms there are",
+        "Ctrl-C ends the daemon.",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()

@@ -1,0 +1,34 @@
+"""What an exception of the driver means for the batch that raised it."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+import asyncpg
+
+
+class Fault(Enum):
+    # The connection went: the batch is stored or it is not.
+    OUTCOME_UNKNOWN = auto()
+    # Postgres refused for reasons of its own (no space, shutting down): nothing is stored, another try may do.
+    UNAVAILABLE = auto()
+    # Postgres refused what was sent: nothing is stored.
+    REFUSED = auto()
+
+
+# Classes of SQLSTATE: connection, resources, limits, operator intervention, system error, rollback.
+_PASSING = ("08", "53", "54", "57", "58", "40", "55")
+
+
+def fault_of(error: Exception) -> Fault:
+    if isinstance(error, asyncpg.PostgresError):
+        state = error.sqlstate or ""
+        if state.startswith(("57P", "08")):
+            # The server ended the session; when in the commit is not known.
+            return Fault.OUTCOME_UNKNOWN
+        return Fault.UNAVAILABLE if state.startswith(_PASSING) else Fault.REFUSED
+    if isinstance(error, asyncpg.exceptions.DataError):
+        return Fault.REFUSED
+    if isinstance(error, (OSError, asyncpg.InterfaceError, TimeoutError)):
+        return Fault.OUTCOME_UNKNOWN
+    return Fault.REFUSED

@@ -1,0 +1,130 @@
+"""A room's log as Postgres holds it: pages of events and messages, and what is known about one message."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+import asyncpg
+import orjson
+
+from coordroomsd.domain.events import Event, Message, Payload, payload_from
+from coordroomsd.domain.rooms import Room
+from coordroomsd.domain.wake import Interest
+from coordroomsd.store.reads import SQL, Reader
+
+
+class StoredReaction(NamedTuple):
+    message_id: int
+    membership_id: int
+    reaction: str
+    at: datetime
+
+
+async def events(reader: Reader, room: Room, after_seq: int, limit: int) -> list[Event]:
+    rows = await reader.fetch(SQL["events"], room.id, after_seq, limit)
+    return [_event(row, room) for row in rows]
+
+
+async def events_by_others(
+    reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
+) -> list[Event]:
+    rows = await reader.fetch(SQL["events_by_others"], room.id, after_seq, limit, membership_id)
+    return [_event(row, room) for row in rows]
+
+
+async def messages(
+    reader: Reader, room: Room, after_seq: int, limit: int, kind: str | None = None
+) -> list[Event]:
+    if kind is None:
+        rows = await reader.fetch(SQL["messages"], room.id, after_seq, limit)
+    else:
+        rows = await reader.fetch(SQL["messages_of_kind"], room.id, after_seq, limit, kind)
+    return [_event(row, room) for row in rows]
+
+
+async def messages_by_others(
+    reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
+) -> list[Event]:
+    rows = await reader.fetch(SQL["messages_by_others"], room.id, after_seq, limit, membership_id)
+    return [_event(row, room) for row in rows]
+
+
+async def messages_at(reader: Reader, room: Room, seqs: Collection[int]) -> dict[int, Event]:
+    """Messages by number; what is no message, or no more, is left out."""
+    if not seqs:
+        return {}
+    rows = await reader.fetch(SQL["messages_at"], room.id, list(seqs))
+    return {row["seq"]: _event(row, room) for row in rows}
+
+
+async def count_messages_by_others(
+    reader: Reader, room_id: int, after_seq: int, through_seq: int, membership_id: int
+) -> int:
+    counted: int = await reader.fetchval(
+        SQL["count_messages_by_others"], room_id, after_seq, through_seq, membership_id
+    )
+    return counted
+
+
+async def wakers(
+    reader: Reader, room_id: int, after_seq: int, membership_id: int, interest: Interest
+) -> list[int]:
+    """The first ten numbers after `after_seq` that end a wait."""
+    rows = await reader.fetch(
+        SQL["wakers"],
+        room_id,
+        after_seq,
+        membership_id,
+        list(interest.types),
+        interest.expiry,
+        list(interest.answers),
+    )
+    return [row["seq"] for row in rows]
+
+
+async def reactions(
+    reader: Reader, room_id: int, message_ids: Collection[int]
+) -> list[StoredReaction]:
+    """Who holds which reaction, by message, then by time."""
+    if not message_ids:
+        return []
+    rows = await reader.fetch(SQL["reactions"], room_id, list(message_ids))
+    return [StoredReaction(*row) for row in rows]
+
+
+async def attending(reader: Reader, room_id: int, seq: int) -> list[int]:
+    """The memberships that were active when event `seq` was stored."""
+    rows = await reader.fetch(SQL["attending"], room_id, seq)
+    return [row["membership_id"] for row in rows]
+
+
+async def acknowledgements(reader: Reader, room_id: int, seq: int) -> Mapping[int, datetime]:
+    """When each membership acknowledged a message; only those that hold an `ack`."""
+    rows = await reader.fetch(SQL["acknowledgements"], room_id, seq)
+    return {row["membership_id"]: row["at"] for row in rows}
+
+
+async def first_replies(reader: Reader, room_id: int, seq: int) -> Mapping[int, int]:
+    """Each membership's first reply to a message."""
+    rows = await reader.fetch(SQL["first_replies"], room_id, seq)
+    return {row["membership_id"]: row["seq"] for row in rows}
+
+
+def _event(row: asyncpg.Record, room: Room) -> Event:
+    detail = row["detail"]
+    payload: Payload
+    if row["type"] == "message":
+        payload = Message(row["kind"], row["body"], row["reply_to"])
+    else:
+        payload = payload_from(row["type"], orjson.loads(detail) if detail else {})
+    return Event(
+        row["seq"],
+        row["type"],
+        row["reason"],
+        row["at"],
+        room.memberships[row["membership_id"]].author,
+        row["by_daemon"],
+        payload,
+    )

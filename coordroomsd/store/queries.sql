@@ -1,0 +1,132 @@
+-- What is read. Every statement about a room names its room_id.
+
+-- name: room
+SELECT id, project, kind, name, slug, created_at, latest_seq, first_seq, max_age_s, max_events
+FROM rooms WHERE id = $1
+
+-- name: room_members
+SELECT m.id, m.participant_id, m.active, m.cursor, m.last_seen_seq, m.last_seen_at, m.created_at,
+       p.conversation_id, p.kind
+FROM memberships m JOIN participants p ON p.id = m.participant_id
+WHERE m.room_id = $1 ORDER BY m.id
+
+-- name: room_statuses
+SELECT membership_id, status, since, expires_at FROM statuses WHERE room_id = $1
+
+-- name: room_claims
+SELECT key, membership_id, since, expires_at, fence, proposed_by_seq FROM claims WHERE room_id = $1
+
+-- name: room_of_slug
+SELECT id FROM rooms WHERE project = $1 AND slug = $2
+
+-- name: room_of_pair
+SELECT id FROM rooms WHERE pair = $1
+
+-- name: near_slugs
+-- Slugs that a misspelt one may have meant, the newest first; likeness is judged by the caller.
+SELECT slug FROM rooms
+WHERE project = $1 AND kind = 'room' AND left(slug, 1) = left($2, 1)
+  AND length(slug) BETWEEN length($2) - 3 AND length($2) + 3
+ORDER BY id DESC LIMIT 200
+
+-- name: near_participants
+SELECT conversation_id FROM participants
+WHERE project = $1 AND left(conversation_id, 1) = left($2, 1)
+  AND length(conversation_id) BETWEEN length($2) - 3 AND length($2) + 3
+ORDER BY id DESC LIMIT 200
+
+-- name: rooms
+SELECT id, name, slug, created_at, latest_seq, first_seq,
+       (SELECT count(*) FROM memberships m WHERE m.room_id = rooms.id AND m.active) AS active_members
+FROM rooms
+WHERE project = $1 AND kind = 'room' AND id > $2
+  AND (NOT $3 OR EXISTS (SELECT 1 FROM memberships m WHERE m.room_id = rooms.id AND m.active))
+ORDER BY id LIMIT $4
+
+-- name: participant
+SELECT id, project, conversation_id, kind, role, active_room_id, last_room_id
+FROM participants WHERE project = $1 AND conversation_id = $2
+
+-- name: participants
+SELECT p.id, p.conversation_id, p.kind, p.role, r.slug
+FROM participants p LEFT JOIN rooms r ON r.id = p.active_room_id
+WHERE p.project = $1 AND p.id > $2 ORDER BY p.id LIMIT $3
+
+-- name: participant_id
+SELECT id FROM participants WHERE project = $1 AND conversation_id = $2
+
+-- name: conversations
+SELECT r.id FROM memberships m JOIN rooms r ON r.id = m.room_id
+WHERE m.participant_id = $1 AND r.kind <> 'room' AND r.id > $2
+ORDER BY r.id LIMIT $3
+
+-- name: events
+SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail
+FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+
+-- name: events_by_others
+SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail
+FROM events WHERE room_id = $1 AND seq > $2 AND (by_daemon OR membership_id <> $4) ORDER BY seq LIMIT $3
+
+-- name: messages
+SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail
+FROM events WHERE room_id = $1 AND seq > $2 AND type = 'message' ORDER BY seq LIMIT $3
+
+-- name: messages_of_kind
+SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail
+FROM events WHERE room_id = $1 AND seq > $2 AND type = 'message' AND kind = $4 ORDER BY seq LIMIT $3
+
+-- name: messages_by_others
+SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail
+FROM events WHERE room_id = $1 AND seq > $2 AND type = 'message' AND membership_id <> $4
+ORDER BY seq LIMIT $3
+
+-- name: messages_at
+SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail
+FROM events WHERE room_id = $1 AND seq = ANY($2::bigint[]) AND type = 'message'
+
+-- name: count_messages_by_others
+SELECT count(*) FROM events
+WHERE room_id = $1 AND seq > $2 AND seq <= $3 AND type = 'message' AND membership_id <> $4
+
+-- name: wakers
+-- The first ten numbers that end a wait: types ($4), anything that ran out ($5), replies to ($6); never one's own ($3).
+SELECT seq FROM events
+WHERE room_id = $1 AND seq > $2 AND (by_daemon OR membership_id <> $3)
+  AND (type = ANY($4::text[]) OR ($5 AND reason = 'expired') OR reply_to = ANY($6::bigint[]))
+ORDER BY seq LIMIT 10
+
+-- name: reactions
+SELECT message_id, membership_id, reaction, at FROM reactions
+WHERE room_id = $1 AND message_id = ANY($2::bigint[]) ORDER BY message_id, at, membership_id, reaction
+
+-- name: attending
+SELECT membership_id FROM attendances
+WHERE room_id = $1 AND joined_seq < $2 AND (left_seq IS NULL OR left_seq > $2)
+
+-- name: acknowledgements
+SELECT membership_id, at FROM reactions WHERE room_id = $1 AND message_id = $2 AND reaction = 'ack'
+
+-- name: first_replies
+SELECT DISTINCT ON (membership_id) membership_id, seq FROM events
+WHERE room_id = $1 AND reply_to = $2 ORDER BY membership_id, seq
+
+-- name: kept_answers
+SELECT i.room_id, i.participant_id, i.route, i.key, i.fingerprint, i.status, i.answer
+FROM idempotency i
+JOIN unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS asked (room_id, participant_id, route, key)
+  USING (room_id, participant_id, route, key)
+
+-- name: deadlines
+-- What runs out by a moment, for rooms loaded or not.
+SELECT room_id, expires_at FROM statuses WHERE expires_at <= $1
+UNION ALL
+SELECT room_id, expires_at FROM claims WHERE expires_at <= $1
+
+-- name: forget_answers
+WITH forgotten AS (
+    DELETE FROM idempotency WHERE (room_id, participant_id, route, key) IN (
+        SELECT room_id, participant_id, route, key FROM idempotency WHERE at < $1 LIMIT $2
+    ) RETURNING 1
+)
+SELECT count(*) FROM forgotten

@@ -1,0 +1,144 @@
+"""Rooms and participants as Postgres holds them. Each function takes the pool or one connection."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import asyncpg
+
+from coordroomsd.domain.participants import Actor, Author, Participant, display_name
+from coordroomsd.domain.rooms import Claim, Member, Room, Status
+from coordroomsd.store import queries
+from coordroomsd.store.rows import KeptAnswer, Key, Position
+
+SQL = queries.load("queries.sql")
+
+# A connection, or the pool, which lends one for each call.
+Reader = Any
+
+
+class LoadedRoom(NamedTuple):
+    room: Room
+    # By membership.
+    positions: dict[int, Position]
+
+
+class ListedRoom(NamedTuple):
+    room: Room
+    active_members: int
+
+
+class ListedParticipant(NamedTuple):
+    participant: Participant
+    active_slug: str | None
+
+
+async def load_room(pool: asyncpg.Pool, room_id: int) -> LoadedRoom | None:
+    """A room's state and its members' positions from one snapshot; None when there is none."""
+    async with (
+        pool.acquire() as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        row = await connection.fetchrow(SQL["room"], room_id)
+        if row is None:
+            return None
+        members = await connection.fetch(SQL["room_members"], room_id)
+        statuses = await connection.fetch(SQL["room_statuses"], room_id)
+        claims = await connection.fetch(SQL["room_claims"], room_id)
+    by_membership = {member["id"]: _member(member) for member in members}
+    room = Room(*row).with_everything(
+        by_membership,
+        {row["membership_id"]: Status(*list(row)[1:]) for row in statuses},
+        {row["key"]: _claim(row, by_membership) for row in claims},
+    )
+    return LoadedRoom(room, {member["id"]: _position(member) for member in members})
+
+
+async def room_of_slug(reader: Reader, project: str, slug: str) -> int | None:
+    found: int | None = await reader.fetchval(SQL["room_of_slug"], project, slug)
+    return found
+
+
+async def room_of_pair(reader: Reader, pair: tuple[int, int]) -> int | None:
+    found: int | None = await reader.fetchval(SQL["room_of_pair"], list(pair))
+    return found
+
+
+async def near_slugs(reader: Reader, project: str, slug: str) -> list[str]:
+    return [row["slug"] for row in await reader.fetch(SQL["near_slugs"], project, slug)]
+
+
+async def near_participants(reader: Reader, project: str, conversation_id: str) -> list[str]:
+    rows = await reader.fetch(SQL["near_participants"], project, conversation_id)
+    return [row["conversation_id"] for row in rows]
+
+
+async def list_rooms(
+    reader: Reader, project: str, after: int, *, active_only: bool, limit: int
+) -> list[ListedRoom]:
+    """Rooms of kind `room` by age, the oldest first; their members are left out."""
+    rows = await reader.fetch(SQL["rooms"], project, after, active_only, limit)
+    return [ListedRoom(Room(*list(row)[:-1]), row["active_members"]) for row in rows]
+
+
+async def participant(reader: Reader, actor: Actor) -> Participant | None:
+    row = await reader.fetchrow(SQL["participant"], actor.project, actor.conversation_id)
+    return Participant(*row) if row else None
+
+
+async def participant_id(reader: Reader, project: str, conversation_id: str) -> int | None:
+    found: int | None = await reader.fetchval(SQL["participant_id"], project, conversation_id)
+    return found
+
+
+async def list_participants(
+    reader: Reader, project: str, after: int, limit: int
+) -> list[ListedParticipant]:
+    """The participants of a project by age, the oldest first."""
+    rows = await reader.fetch(SQL["participants"], project, after, limit)
+    return [ListedParticipant(Participant(*list(row)[:-1]), row["slug"]) for row in rows]
+
+
+async def conversations_of(
+    reader: Reader, participant_id: int, after: int = 0, limit: int = 1000
+) -> list[int]:
+    """The rooms of two that a participant is in, the oldest first."""
+    rows = await reader.fetch(SQL["conversations"], participant_id, after, limit)
+    return [row["id"] for row in rows]
+
+
+async def kept_answers(reader: Reader, keys: list[Key]) -> dict[Key, KeptAnswer]:
+    """The answers that were given under these idempotency keys."""
+    rows = await reader.fetch(SQL["kept_answers"], *map(list, zip(*keys, strict=True)))
+    return {
+        Key(*list(row)[:4]): KeptAnswer(row["fingerprint"], row["status"], row["answer"])
+        for row in rows
+    }
+
+
+async def deadlines(reader: Reader, until: datetime) -> list[tuple[int, datetime]]:
+    """Rooms, loaded or not, with the times up to `until` at which something there runs out."""
+    rows = await reader.fetch(SQL["deadlines"], until)
+    return [(row["room_id"], row["expires_at"]) for row in rows]
+
+
+def _member(row: asyncpg.Record) -> Member:
+    conversation_id = row["conversation_id"]
+    author = Author(row["id"], conversation_id, display_name(conversation_id), row["kind"])
+    return Member(author, row["participant_id"], row["active"], row["created_at"])
+
+
+def _position(row: asyncpg.Record) -> Position:
+    return Position(row["cursor"], row["last_seen_seq"], row["last_seen_at"])
+
+
+def _claim(row: asyncpg.Record, members: dict[int, Member]) -> Claim:
+    return Claim(
+        row["key"],
+        members[row["membership_id"]].author,
+        row["since"],
+        row["expires_at"],
+        row["fence"],
+        row["proposed_by_seq"],
+    )

@@ -1,0 +1,92 @@
+"""What a batch writes: events, and the rows that they amount to in the tables beside the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+
+from coordroomsd.domain.events import Event, Message, payload_wire
+from coordroomsd.domain.participants import Participant
+from coordroomsd.domain.rooms import Claim, Member, Room, Status
+
+
+class Position(NamedTuple):
+    """How far a member has come; see live/positions.py."""
+
+    cursor: int
+    last_seen_seq: int
+    last_seen_at: datetime
+
+
+class Key(NamedTuple):
+    """The scope of an idempotency key; `room_id` is 0 where the call has no room."""
+
+    room_id: int
+    participant_id: int
+    route: str
+    key: str
+
+
+class KeptAnswer(NamedTuple):
+    fingerprint: bytes
+    status: int
+    body: bytes
+
+
+@dataclass(slots=True)
+class Rows:
+    """The net change of one batch, a row a key: no row may be written twice in one statement."""
+
+    at: datetime
+    new_rooms: dict[int, tuple[Room, tuple[int, int] | None]] = field(default_factory=dict)
+    # By room: the head that the batch found and the one that it leaves.
+    heads: dict[int, tuple[int, int]] = field(default_factory=dict)
+    participants: dict[int, Participant] = field(default_factory=dict)
+    memberships: dict[tuple[int, int], tuple[Member, Position]] = field(default_factory=dict)
+    positions: dict[tuple[int, int], Position] = field(default_factory=dict)
+    # By room, membership and number of the arrival; the value is the number of the departure.
+    arrivals: dict[tuple[int, int, int], int | None] = field(default_factory=dict)
+    departures: dict[tuple[int, int], int] = field(default_factory=dict)
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    # What stands after the batch; None: the row goes.
+    statuses: dict[tuple[int, int], Status | None] = field(default_factory=dict)
+    claims: dict[tuple[int, str], Claim | None] = field(default_factory=dict)
+    reactions: dict[tuple[int, int, int, str], datetime | None] = field(default_factory=dict)
+    answers: dict[Key, KeptAnswer] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(
+            self.events
+            or self.new_rooms
+            or self.participants
+            or self.statuses
+            or self.positions
+            or self.answers
+        )
+
+
+def event_row(room_id: int, event: Event) -> tuple[Any, ...]:
+    """In the order of the part `events` of write.sql."""
+    if isinstance(event.payload, Message):
+        own: tuple[Any, ...] = (
+            event.payload.kind,
+            event.payload.body,
+            event.payload.reply_to,
+            None,
+        )
+    else:
+        detail = orjson.dumps(payload_wire(event.payload)).decode() if event.payload else None
+        own = (None, None, None, detail)
+    return (
+        room_id,
+        event.seq,
+        event.type,
+        event.reason,
+        event.at,
+        event.who.membership_id,
+        event.by_daemon,
+        *own,
+    )

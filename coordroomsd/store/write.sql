@@ -1,0 +1,97 @@
+-- The parts of the journal's write. A batch is one statement, made of the parts that it needs, as common table
+-- expressions: one round trip, one commit. No part may touch a row that another part of the same statement touches.
+
+-- name: batch
+UPDATE journal SET batch = $1
+
+-- name: participants
+INSERT INTO participants (id, project, conversation_id, name, kind, role, active_room_id, last_room_id, created_at)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
+                     $8::bigint[], $9::timestamptz[])
+ON CONFLICT (id) DO UPDATE
+SET active_room_id = excluded.active_room_id, last_room_id = excluded.last_room_id
+
+-- name: rooms
+INSERT INTO rooms (id, project, kind, name, slug, pair, created_at, latest_seq)
+SELECT id, project, kind, name, slug,
+       CASE WHEN pair_low IS NULL THEN NULL ELSE ARRAY[pair_low, pair_high] END, created_at, latest_seq
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
+            $8::timestamptz[], $9::bigint[])
+     AS new (id, project, kind, name, slug, pair_low, pair_high, created_at, latest_seq)
+
+-- name: heads
+UPDATE rooms SET latest_seq = new.head
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS new (id, expected, head)
+WHERE rooms.id = new.id AND rooms.latest_seq = new.expected
+RETURNING 1
+
+-- name: memberships
+INSERT INTO memberships (room_id, id, participant_id, active, cursor, last_seen_seq, last_seen_at, created_at)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::bigint[],
+                     $7::timestamptz[], $8::timestamptz[])
+ON CONFLICT (room_id, id) DO UPDATE
+SET active = excluded.active, cursor = excluded.cursor, last_seen_seq = excluded.last_seen_seq,
+    last_seen_at = excluded.last_seen_at
+
+-- name: positions
+UPDATE memberships
+SET cursor = new.cursor, last_seen_seq = new.last_seen_seq, last_seen_at = new.last_seen_at
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[])
+     AS new (room_id, id, cursor, last_seen_seq, last_seen_at)
+WHERE memberships.room_id = new.room_id AND memberships.id = new.id
+
+-- name: arrivals
+INSERT INTO attendances (room_id, membership_id, joined_seq, left_seq)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[])
+
+-- name: departures
+UPDATE attendances SET left_seq = new.left_seq
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS new (room_id, membership_id, left_seq)
+WHERE attendances.room_id = new.room_id AND attendances.membership_id = new.membership_id
+  AND attendances.left_seq IS NULL
+
+-- name: events
+INSERT INTO events (room_id, seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail)
+SELECT room_id, seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail::jsonb
+FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::bigint[], $7::boolean[],
+            $8::text[], $9::text[], $10::bigint[], $11::text[])
+     AS new (room_id, seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail)
+
+-- name: statuses
+INSERT INTO statuses (room_id, membership_id, status, since, expires_at)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+ON CONFLICT (room_id, membership_id) DO UPDATE
+SET status = excluded.status, since = excluded.since, expires_at = excluded.expires_at
+
+-- name: statuses_ended
+DELETE FROM statuses USING unnest($1::bigint[], $2::bigint[]) AS ended (room_id, membership_id)
+WHERE statuses.room_id = ended.room_id AND statuses.membership_id = ended.membership_id
+
+-- name: claims
+INSERT INTO claims (room_id, key, membership_id, since, expires_at, fence, proposed_by_seq)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::bigint[],
+                     $7::bigint[])
+ON CONFLICT (room_id, key) DO UPDATE
+SET membership_id = excluded.membership_id, since = excluded.since, expires_at = excluded.expires_at,
+    fence = excluded.fence, proposed_by_seq = excluded.proposed_by_seq
+
+-- name: claims_ended
+DELETE FROM claims USING unnest($1::bigint[], $2::text[]) AS ended (room_id, key)
+WHERE claims.room_id = ended.room_id AND claims.key = ended.key
+
+-- name: reactions
+INSERT INTO reactions (room_id, message_id, membership_id, reaction, at)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[])
+ON CONFLICT (room_id, message_id, membership_id, reaction) DO UPDATE SET at = excluded.at
+
+-- name: reactions_ended
+DELETE FROM reactions
+USING unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[])
+      AS ended (room_id, message_id, membership_id, reaction)
+WHERE reactions.room_id = ended.room_id AND reactions.message_id = ended.message_id
+  AND reactions.membership_id = ended.membership_id AND reactions.reaction = ended.reaction
+
+-- name: answers
+INSERT INTO idempotency (room_id, participant_id, route, key, fingerprint, status, answer, at)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::smallint[], $7::bytea[],
+                     $8::timestamptz[])
