@@ -1,0 +1,115 @@
+"""The way in for MCP: what `app.py` starts, asks and stops.
+
+The SDK takes more than a second to import, which must not keep the daemon from being ready. So the
+socket listens at once, `load` imports it in a thread, and who connects before that waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+import socket
+import struct
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import TYPE_CHECKING, Any, Final
+
+from coordroomsd.api.callers import Caller, identify_peer
+from coordroomsd.domain.errors import Refusal
+from coordroomsd.mcp.agents import Agent, Api
+
+if TYPE_CHECKING:
+    from coordroomsd.mcp.servers import Servers
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
+
+# As large as a request over HTTP may be.
+MESSAGE_MAX_BYTES: Final = 1 << 20
+CALLER: Final = "coordrooms.caller"
+_CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid: struct ucred of unix(7)
+
+
+class Gateway:
+    """Serves the tools from `start` to `stop`; `run` is a task in between. For one event loop."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._servers: asyncio.Future[Servers] = asyncio.get_running_loop().create_future()
+        self._listeners: list[asyncio.Server] = []
+        self._sessions: set[asyncio.Task[None]] = set()
+        self._stopping = asyncio.Event()
+
+    async def start(self, listening: socket.socket) -> None:
+        """Accept sessions on a Unix socket that is bound and listens."""
+        self._listeners.append(
+            await asyncio.start_unix_server(
+                self._session, sock=listening, limit=MESSAGE_MAX_BYTES, start_serving=True
+            )
+        )
+
+    async def run(self) -> None:
+        """Import the SDK, serve those who wait for it, and return after `stop`."""
+        servers_module = await asyncio.to_thread(importlib.import_module, f"{__package__}.servers")
+        if self._stopping.is_set():
+            return
+        servers: Servers = servers_module.Servers(self._api)
+        async with servers.running():
+            self._servers.set_result(servers)
+            await self._stopping.wait()
+
+    async def http(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request to `/mcp`. Raises Refusal while the daemon stops."""
+        servers = await asyncio.shield(self._servers)
+        await servers.http({**scope, CALLER: caller}, receive, send)
+
+    async def stop(self, within_s: float = 1.0) -> None:
+        """Let calls end that are about to, then every session: parked waits were woken before."""
+        for listener in self._listeners:
+            listener.close()
+        if self._servers.done():
+            servers = self._servers.result()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(servers.quiet(), within_s)
+            servers.mute()
+        else:
+            self._servers.set_exception(Refusal("store_unavailable", "The daemon is stopping."))
+            self._servers.exception()  # nobody may be waiting for it
+        for session in self._sessions:
+            session.cancel()
+        if self._sessions:
+            await asyncio.wait(self._sessions)
+        self._stopping.set()
+
+    async def _session(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        session = asyncio.current_task()
+        if session is None:
+            raise RuntimeError("a session is a task")
+        self._sessions.add(session)
+        try:
+            agent = Agent(self._api, identify_peer(_peer_uid(writer)))
+            servers = await asyncio.shield(self._servers)
+            await servers.session(reader, writer, agent)
+        except asyncio.CancelledError:
+            return  # by `stop`; asyncio's streams would report it
+        except Refusal:
+            return
+        except Exception:
+            logger.exception("a session of the MCP socket has failed")
+        finally:
+            self._sessions.discard(session)
+            writer.close()
+
+
+def _peer_uid(writer: asyncio.StreamWriter) -> int:
+    """The user at the other end, as the kernel saw it when the connection was made."""
+    raw = writer.get_extra_info("socket").getsockopt(
+        socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
+    )
+    _, uid, _ = _CREDENTIALS.unpack(raw)
+    return int(uid)
