@@ -53,6 +53,14 @@ READ_SETTINGS: Final = _FOR_ALL | {
     "statement_timeout": "30s",
 }
 
+# It starts or recovers; or has no place free; or its socket's queue, which is twice as long as it
+# has places, is full, as after many cancelled queries: each is a connection of its own.
+_PASSING: Final = (
+    asyncpg.CannotConnectNowError,
+    asyncpg.TooManyConnectionsError,
+    BlockingIOError,
+)
+
 # Nothing but what this matches is shown: in a URL with a stray sign of the syntax, the password
 # could be anywhere.
 _DESCRIBABLE: Final = re.compile(
@@ -80,22 +88,13 @@ def describe(arguments: ConnectArguments) -> str:
 
 
 async def connect(arguments: ConnectArguments, settings: Mapping[str, str]) -> asyncpg.Connection:
-    """A session with a primary server; waits for one that is still starting.
+    """A session with a primary server.
 
     :raises DatabaseUnreachableError: nobody answered within `CONNECT_WITHIN_S`, or not with yes.
     :raises DatabaseUnsuitableError: a standby, a PostgreSQL that is too old, or a pooler.
     """
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + CONNECT_WITHIN_S
     with refusals_explained(arguments):
-        while True:
-            try:
-                connection = await asyncpg.connect(**for_asyncpg(arguments, settings))
-                break
-            except asyncpg.CannotConnectNowError:
-                if loop.time() > deadline:
-                    raise
-                await asyncio.sleep(0.1)
+        connection = await _connect_patiently(**for_asyncpg(arguments, settings))
     try:
         _check_version(connection, arguments)
     except DatabaseUnsuitableError:
@@ -114,10 +113,24 @@ async def open_read_pool(arguments: ConnectArguments, size: int) -> asyncpg.Pool
             min_size=1,
             max_size=size,
             command_timeout=60,
+            connect=_connect_patiently,
             # A reader changes nothing in its session, and undoing nothing costs a round trip.
             reset=_leave_as_it_is,
             **for_asyncpg(arguments, READ_SETTINGS),
         )
+
+
+async def _connect_patiently(*arguments: Any, **options: Any) -> asyncpg.Connection:
+    """`asyncpg.connect`, for up to `CONNECT_WITHIN_S` while the server is too busy to answer."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + CONNECT_WITHIN_S
+    while True:
+        try:
+            return await asyncpg.connect(*arguments, **options)
+        except _PASSING:
+            if loop.time() > deadline:
+                raise
+        await asyncio.sleep(0.02)
 
 
 def for_asyncpg(arguments: ConnectArguments, settings: Mapping[str, str]) -> dict[str, Any]:
