@@ -9,9 +9,11 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from .answers import Joined
 from .async_connections import drive
 from .async_leases import AsyncLease
-from .calls import Work
+from .calls import Call, Work
+from .events import event
 from .follows import FOLLOW_PATIENCE_S, Followed, Follower
 from .fronts import ClientBase, RoomBase
+from .models import Json
 from .operations import conversations as conversation_calls
 from .operations import messages as message_calls
 from .operations import rooms as room_calls
@@ -59,6 +61,10 @@ class AsyncClient(ClientBase):
     async def run(self, work: Work[T]) -> T:
         """Do what an operation says, also one that has no method here."""
         return await drive(self.session.run(work))
+
+    async def document(self, call: Call[Any]) -> Json:
+        """The answer to a call as the JSON object it came as."""
+        return await drive(self.session.document(call))
 
     me = _client_method(room_calls.me)
     rooms = _client_method(room_calls.rooms)
@@ -149,7 +155,7 @@ class AsyncRoom(RoomBase):
         For looking on: it does not count as waiting, and whoever may read the room may stream it.
         Restarts, gaps and errors are as in `follow`.
         """
-        stream = EventStream(self.client.session, self.ref, after_seq, patience_s)
+        stream = EventStream(self.client.session, self.ref, after_seq, patience_s, event)
         try:
             while True:
                 for item in await self.client.run(stream.turn()):

@@ -59,6 +59,7 @@ class Session:
         self.conversation = conversation
         self.clock = clock
         self.timeout_s = timeout_s
+        self.has_token = token is not None
         self.exchanges = Exchanges(address, clock)
         self._patience_s = patience_s
         self._wait_out_rate_limits = wait_out_rate_limits

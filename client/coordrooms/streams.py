@@ -6,18 +6,22 @@ Driven like a follower (see `follows`), but the connection stays open between tw
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from .calls import Connection, Program, Receive, do
 from .event_streams import Frame, FrameReader
-from .events import RetentionGap, event
+from .events import RetentionGap
 from .exchanges import Answer, LostAnswerError
-from .follows import Followed
-from .operations.rooms import document, overview, room_path
+from .models import Json
+from .operations.rooms import get_document, overview, room_path
 from .operations.waits import closing_pause
 from .outages import Outage
 from .refusals import RefusedError
 from .sessions import Session
 from .wire import ResponseReader, TruncatedError, WireError
+
+T = TypeVar("T")
 
 # The daemon says something every 15 s; after three times that the connection is dead.
 SILENCE_S = 45.0
@@ -26,16 +30,25 @@ STREAM_TYPE = "text/event-stream"
 HTTP_OK = 200
 
 
-class EventStream:
-    """The events of a room as they happen, each once, through restarts of the daemon."""
+class EventStream(Generic[T]):
+    """The events of a room as they happen, each once, through restarts of the daemon.
+
+    `parse` makes of an event's JSON what `turn` gives.
+    """
 
     def __init__(
-        self, session: Session, room: str, after_seq: int | None, patience_s: float
+        self,
+        session: Session,
+        room: str,
+        after_seq: int | None,
+        patience_s: float,
+        parse: Callable[[Json], T],
     ) -> None:
         self._session = session
         self._room = room
         self._after_seq = after_seq
         self._patience_s = patience_s
+        self._parse = parse
         self._generation: str | None = None
         self._connection: Connection | None = None
         self._reader = ResponseReader()
@@ -47,7 +60,7 @@ class EventStream:
             self._connection.close()
             self._connection = None
 
-    def turn(self) -> Program[list[Followed]]:
+    def turn(self) -> Program[list[T | RetentionGap]]:
         """Read until there is something, and return it. Raises as a follower does."""
         session = self._session
         outage = Outage(self._patience_s, session.clock)
@@ -75,7 +88,7 @@ class EventStream:
             if self._after_seq is None:
                 self._after_seq = room.latest_seq
         query = {"after_seq": self._after_seq, "generation": self._generation}
-        call = document(room_path(self._room, "/events"), query)
+        call = get_document(room_path(self._room, "/events"), query)
         deadline = session.clock() + session.timeout_s
         connection = yield from exchanges.connect(session.timeout_s)
         self._connection = connection
@@ -110,12 +123,12 @@ class EventStream:
             self._ended = True
         return self._frames.feed(body)
 
-    def _items(self, frame: Frame) -> list[Followed]:
+    def _items(self, frame: Frame) -> list[T | RetentionGap]:
         match frame.event:
             case "message":
-                happened = event(json.loads(frame.data))
-                self._after_seq = happened.seq
-                return [happened]
+                data = json.loads(frame.data)
+                self._after_seq = data["seq"]
+                return [self._parse(data)]
             case "gap":
                 gap = RetentionGap.from_json(json.loads(frame.data))
                 self._after_seq = gap.to_seq

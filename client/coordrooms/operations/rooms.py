@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from ..answers import Joined, Left, Me, Overview
 from ..calls import Call, Program, Query, do, fresh_key
@@ -59,15 +59,21 @@ def join(room: str, *, idempotency_key: str | None = None) -> Call[Joined]:
 
 def join_or_create(room: str) -> Program[Joined]:
     """Join, or make the room when there is none of that name."""
+    return Joined.from_json((yield from joined_or_created(room)))
+
+
+def joined_or_created(room: str) -> Program[Json]:
+    """`join_or_create` as the document that the daemon answers."""
+    joining, creating = as_document(join(room)), as_document(create_room(room))
     try:
-        return (yield from do(join(room)))
+        return (yield from do(joining))
     except RoomNotFoundError:
         pass
     try:
-        return (yield from do(create_room(room)))
+        return (yield from do(creating))
     except RoomNameConflictError:
         # Somebody else made it in between.
-        return (yield from do(join(room)))
+        return (yield from do(as_document(join(room))))
 
 
 def leave(room: str, *, idempotency_key: str | None = None) -> Call[Left]:
@@ -101,12 +107,22 @@ def whole_list(
     rows: list[Json] = []
     after: str | None = None
     while True:
-        page = yield from do(document(path, {**(query or {}), "after": after}))
+        call = get_document(path, {**(query or {}), "after": after})
+        page = yield from do(call)
         rows += page[key]
         if not page.get("has_more"):
             return {**page, key: rows}
         after = page[key][-1][id_member]
 
 
-def document(path: str, query: Query) -> Call[Json]:
-    return Call(method="GET", path=path, query=query, parse=lambda data: data)
+def get_document(path: str, query: Query) -> Call[Json]:
+    return Call(method="GET", path=path, query=query, parse=_as_it_came)
+
+
+def as_document(call: Call[Any]) -> Call[Json]:
+    """The same call, answered by the JSON object as it came."""
+    return call._replace(parse=_as_it_came)
+
+
+def _as_it_came(data: Json) -> Json:
+    return data

@@ -1,0 +1,73 @@
+"""The options that commands share, and the client that they make."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import TypeVar
+
+from ..calls import Call
+from ..models import Json
+from ..sync_clients import Client
+from .texts import safe
+
+T = TypeVar("T")
+
+# Who types a command wants to know at once that the daemon is away; a restart takes less.
+PATIENCE_S = 1.0
+
+
+def add_caller(parser: ArgumentParser) -> None:
+    """`--as` and `--url`."""
+    parser.add_argument(
+        "--as", dest="as_", metavar="ID", help="who acts (default: COORDROOMS_CONVERSATION)"
+    )
+    parser.add_argument(
+        "--url",
+        metavar="URL",
+        help="where the daemon is: unix:/path or http://host:port (default: COORDROOMS_URL, "
+        "else its usual socket)",
+    )
+
+
+def add_json(parser: ArgumentParser, *, per_line: bool = False) -> None:
+    what = "one JSON document per event and line" if per_line else "the daemon's answer as JSON"
+    parser.add_argument("--json", action="store_true", help=f"print {what}")
+
+
+def add_room(parser: ArgumentParser) -> None:
+    parser.add_argument("room", metavar="ROOM", help="a room's name, slug or id, or @active")
+
+
+def connect(arguments: Namespace) -> Client:
+    """The client that a command's options ask for."""
+    with warnings.catch_warnings(record=True) as caught:
+        client = Client(arguments.as_, url=arguments.url, patience_s=PATIENCE_S)
+    for warning in caught:
+        print(f"coordrooms: warning: {safe(str(warning.message))}", file=sys.stderr)
+    return client
+
+
+def ask(client: Client, call: Call[T]) -> tuple[T, Json]:
+    """What a call answers, as a value and as the document it came as."""
+    document = client.document(call)
+    return client.session.parsed(call, document), document
+
+
+def whole_number(text: str) -> int:
+    """An argument that is 0, 1, 2 …"""
+    if not (text.isascii() and text.isdecimal()):
+        raise ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """An argument that is a length of time, 0 or more."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return value

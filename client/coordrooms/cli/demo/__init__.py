@@ -1,0 +1,1 @@
+"""Two agents that argue a decision: what `coordrooms demo` shows and checks."""

@@ -1,0 +1,72 @@
+"""How a command ends: exit codes, and errors without a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+from ..errors import ConfigurationError, CoordroomsError, DaemonUnreachableError
+from ..models import Json
+from ..refusals import RefusedError
+from .outputs import Output
+
+DONE, FAILED, USAGE, REFUSED, UNREACHABLE = range(5)
+
+# What a shell shows for a process that a signal ended.
+INTERRUPTED = 128 + signal.SIGINT
+BROKEN_PIPE = 128 + signal.SIGPIPE
+
+
+class FailedError(CoordroomsError):
+    """A command did not do what it was for, for a reason that is not the daemon's."""
+
+
+class WrongUsageError(CoordroomsError):
+    """The arguments cannot be understood together."""
+
+
+def guarded(output: Output, run: Callable[[], int]) -> int:
+    """The exit code of `run`, or that of the error it raised, which is then shown."""
+    try:
+        code = run()
+        sys.stdout.flush()
+    except CoordroomsError as error:
+        output.fail(str(error), document_of(error))
+        return exit_code(error)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever reads has seen enough. Nothing may be left for the interpreter to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return code
+
+
+def exit_code(error: CoordroomsError) -> int:
+    match error:
+        case RefusedError():
+            return REFUSED
+        case DaemonUnreachableError():
+            return UNREACHABLE
+        case WrongUsageError() | ConfigurationError():
+            return USAGE
+        case _:
+            return FAILED
+
+
+def document_of(error: CoordroomsError) -> Json:
+    """The error as a program wants it: the daemon's own document, or one that is like it."""
+    match error:
+        case RefusedError():
+            return error.problem
+        case DaemonUnreachableError():
+            code = "daemon_unreachable"
+        case WrongUsageError():
+            code = "wrong_usage"
+        case ConfigurationError():
+            code = "configuration_invalid"
+        case _:
+            code = "failed"
+    return {"code": code, "detail": str(error)}
