@@ -11,7 +11,6 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 
 from coordroomsd.api.pipeline import Api, refusal_of
 from coordroomsd.api.services import Services
@@ -111,7 +110,7 @@ async def _running(config: Config, database: Database) -> AsyncIterator[Daemon]:
         positions,
         buckets,
         clock,
-        _new_id,
+        ids.NewIds(secrets.randbits),
     )
     hub = Hub(config.limits.max_waiters)
     people = People([])
@@ -169,7 +168,3 @@ def _limits(limits: Limits) -> dict[str, Limit]:
         # The contract's own numbers; an address is no participant, and nothing configures it.
         "enroll": Limit(10, 0.1),
     }
-
-
-def _new_id(now: datetime) -> int:
-    return ids.new_id(now, secrets.randbits(20))

@@ -42,6 +42,8 @@ def _number(value: object) -> object:
 Whole = BeforeValidator(_whole_number)
 Line = Annotated[str, AfterValidator(text.one_line)]
 RoomName = Annotated[str, AfterValidator(text.room_name)]
+# Any text; one that no room, participant or generation has is found nowhere.
+Text = Annotated[str, AfterValidator(text.storable)]
 BodyText = Annotated[str, AfterValidator(text.readable_body)]
 Seq = Annotated[int, Whole, Field(ge=0, le=MAX_SEQ)]
 EventSeq = Annotated[int, Whole, Field(ge=1, le=MAX_SEQ)]
@@ -51,7 +53,7 @@ EventNumber = Annotated[int, Field(ge=1, le=MAX_SEQ)]
 TimeoutSeconds = Annotated[
     float, BeforeValidator(_number), Field(ge=0, le=300, allow_inf_nan=False)
 ]
-Generation = Annotated[str, Field(min_length=1, max_length=200)]
+Generation = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
 def query_values(model: type[Fields], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -117,8 +119,6 @@ def _problem(fault: ErrorDetails) -> str:
             return f"needs at least {context['min_length']}"
         case "too_long":
             return f"has {context['actual_length']}; at most {context['max_length']} are allowed"
-        case "string_unicode":
-            return "is not text: it has half of a surrogate pair"
         case _:
             message = fault["msg"].removeprefix("Value error, ")
             return message.replace("Input should be", "should be")

@@ -5,6 +5,7 @@ A number begins with the millisecond it was made in, so that ids sort by age and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u
@@ -14,10 +15,19 @@ _RANDOM_BITS = 20
 _EPOCH_MS = 1_750_000_000_000  # June 2025; leaves 43 bits, or 278 years, for the milliseconds
 
 
-def new_id(now: datetime, random_bits: int) -> int:
-    """A number for something made at `now`; of `random_bits` the lowest 20 are used."""
-    age_ms = max(0, int(now.timestamp() * 1000) - _EPOCH_MS)
-    return (age_ms << _RANDOM_BITS) | (random_bits & ((1 << _RANDOM_BITS) - 1))
+class NewIds:
+    """Numbers that rise: what was made later has the higher one, also within a millisecond."""
+
+    def __init__(self, random_bits: Callable[[int], int]) -> None:
+        self._random_bits = random_bits
+        self._last = 0
+
+    def __call__(self, now: datetime) -> int:
+        """A number for something made at `now`."""
+        age_ms = max(0, int(now.timestamp() * 1000) - _EPOCH_MS)
+        number = (age_ms << _RANDOM_BITS) | self._random_bits(_RANDOM_BITS)
+        self._last = max(number, self._last + 1)
+        return self._last
 
 
 def room_id(number: int) -> str:

@@ -50,13 +50,27 @@ def _inside_an_emoji(line: str, position: int) -> bool:
     return all(side and unicodedata.category(side) in _EMOJI_CATEGORIES for side in (before, after))
 
 
-def readable_body(text: str) -> str:
-    """`text` unchanged, once it has something to read and no NUL (Postgres cannot keep one).
+def storable(text: str) -> str:
+    """`text` unchanged, once it can be kept: no NUL, which Postgres has no place for, and valid UTF-8.
 
-    Raises ValueError with the reason. Its size is another rule: `body_size`.
+    Raises ValueError with the reason.
     """
     if "\0" in text:
         raise ValueError("must not contain the character NUL")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError("is no text: it has half of a surrogate pair") from None
+    return text
+
+
+def readable_body(text: str) -> str:
+    """`text` unchanged, once it can be kept and has something to read.
+
+    Raises ValueError with the reason. Its size is another rule: `body_size`.
+    """
+    storable(text)
     if not text or text.isspace():
         raise ValueError("must not be blank")
     return text
