@@ -36,7 +36,7 @@ WHERE project = $1 AND left(conversation_id, 1) = left($2, 1)
 ORDER BY id DESC LIMIT 200
 
 -- name: rooms
-SELECT id, name, slug, created_at, latest_seq, first_seq,
+SELECT id, project, kind, name, slug, created_at, latest_seq, first_seq, max_age_s, max_events,
        (SELECT count(*) FROM memberships m WHERE m.room_id = rooms.id AND m.active) AS active_members
 FROM rooms
 WHERE project = $1 AND kind = 'room' AND id > $2
@@ -48,7 +48,7 @@ SELECT id, project, conversation_id, kind, role, active_room_id, last_room_id
 FROM participants WHERE project = $1 AND conversation_id = $2
 
 -- name: participants
-SELECT p.id, p.conversation_id, p.kind, p.role, r.slug
+SELECT p.id, p.project, p.conversation_id, p.kind, p.role, p.active_room_id, p.last_room_id, r.slug
 FROM participants p LEFT JOIN rooms r ON r.id = p.active_room_id
 WHERE p.project = $1 AND p.id > $2 ORDER BY p.id LIMIT $3
 
