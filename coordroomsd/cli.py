@@ -18,6 +18,7 @@ from coordroomsd import __version__, addresses
 from coordroomsd.config import Config, ConfigurationError, load
 from coordroomsd.locations import Account
 from coordroomsd.settings import SECTIONS
+from coordroomsd.sockets import SocketError
 from coordroomsd.store.errors import StoreError
 
 Options = argparse.Namespace
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigurationError as error:
         for fault in error.faults:
             _complain(fault)
-    except StoreError as error:
+    except (StoreError, SocketError) as error:
         _complain(str(error))
     except KeyboardInterrupt:
         _complain("interrupted")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Literal
@@ -150,4 +150,4 @@ class Config:
     retention: Retention
     conversations: Conversations
     cluster: Cluster
-    sources: Mapping[str, str]
+    sources: Mapping[str, str] = field(compare=False)
