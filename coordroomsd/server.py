@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import uvicorn
 import uvloop
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from coordroomsd import app
@@ -23,7 +24,9 @@ from coordroomsd.http.openapi import description
 from coordroomsd.http.peers import PeerProtocol
 from coordroomsd.http.probes import probe_routes
 from coordroomsd.http.site import Site
+from coordroomsd.http.tools import Tools
 from coordroomsd.live.waiters import Hub
+from coordroomsd.mcp.gateways import Gateway
 from coordroomsd.sockets import tcp_listener, unix_listener
 
 BACKLOG = 4096
@@ -52,11 +55,18 @@ async def _run(config: Config) -> int:
         async with app.opened(config) as daemon:
             with contextlib.ExitStack() as open_sockets:
                 listeners = _listeners(config, open_sockets)
-                server = Server(_site(daemon), daemon.hub, ending)
+                for_mcp = open_sockets.enter_context(
+                    unix_listener(config.server.mcp_socket, BACKLOG)
+                )
+                gateway = Gateway(daemon.api)
+                server = Server(_site(daemon, gateway), daemon.hub, gateway, ending)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
+                await gateway.start(for_mcp)
                 ending.is_starting = False
                 _greet(config)
-                await server.serve(listeners)
+                async with asyncio.TaskGroup() as serving:
+                    serving.create_task(gateway.run(), name="mcp")
+                    serving.create_task(server.serve(listeners), name="http")
             if daemon.failed.done():
                 daemon.failed.result()
     except asyncio.CancelledError:
@@ -90,7 +100,7 @@ class Server(uvicorn.Server):
     uvicorn waits for open requests first: parked calls would hold it up for their whole time, and be cut off then.
     """
 
-    def __init__(self, site: ASGIApp, hub: Hub, ending: Ending) -> None:
+    def __init__(self, site: ASGIApp, hub: Hub, gateway: Gateway, ending: Ending) -> None:
         super().__init__(
             uvicorn.Config(
                 site,
@@ -109,6 +119,7 @@ class Server(uvicorn.Server):
             )
         )
         self._hub = hub
+        self._gateway = gateway
         self._ending = ending
 
     @contextlib.contextmanager
@@ -123,12 +134,18 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._hub.close()
-        await super().shutdown(sockets)
+        async with asyncio.TaskGroup() as ends:
+            ends.create_task(self._gateway.stop(ANSWER_WITHIN_S))
+            ends.create_task(super().shutdown(sockets))
 
 
-def _site(daemon: app.Daemon) -> ASGIApp:
-    calls = Calls(daemon.api, EnrolledTokens(daemon.people))
-    return Site(calls, probe_routes(daemon.ready, description(OPERATIONS)))
+def _site(daemon: app.Daemon, gateway: Gateway) -> ASGIApp:
+    tokens = EnrolledTokens(daemon.people)
+    routes = [
+        *probe_routes(daemon.ready, description(OPERATIONS)),
+        Route("/mcp", Tools(tokens, gateway.http)),
+    ]
+    return Site(Calls(daemon.api, tokens), routes)
 
 
 def _listeners(config: Config, open_sockets: contextlib.ExitStack) -> list[socket.socket]:
