@@ -15,8 +15,6 @@ from coordroomsd.mcp.results import Json
 DEFAULT_TIMEOUT_S: Final = 50.0
 # A thread that a peer opens meanwhile is no part of a parked wait, so that one looks around anew.
 LOOK_AROUND_S: Final = 15.0
-# The API ends a time-out up to a tenth early, so that parked callers do not return together.
-JITTER: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +88,7 @@ async def _everywhere(agent: Agent, cursor: Cursor, wake_on: list[str], timeout_
             },
         )
         left_s -= turn_s
-        if answer["reason"] != "timeout" or left_s <= timeout_s * JITTER:
+        if answer["reason"] != "timeout" or left_s <= 0:
             break
     news = {room: part["next_after_seq"] for room, part in answer["rooms"].items()}
     reached = cursor.moved(news, rooms[0]["generation"])
