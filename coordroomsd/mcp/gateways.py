@@ -66,10 +66,14 @@ class Gateway:
     async def http(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         """One request to `/mcp`. Raises Refusal while the daemon stops."""
         servers = await asyncio.shield(self._servers)
+        if self._stopping.is_set():
+            raise _stopping()
         await servers.http({**scope, CALLER: caller}, receive, send)
 
     async def stop(self, within_s: float = 1.0) -> None:
         """Let calls end that are about to, then every session: parked waits were woken before."""
+        if self._stopping.is_set():
+            return
         for listener in self._listeners:
             listener.close()
         if self._servers.done():
@@ -78,7 +82,7 @@ class Gateway:
                 await asyncio.wait_for(servers.quiet(), within_s)
             servers.mute()
         else:
-            self._servers.set_exception(Refusal("store_unavailable", "The daemon is stopping."))
+            self._servers.set_exception(_stopping())
             self._servers.exception()  # nobody may be waiting for it
         for session in self._sessions:
             session.cancel()
@@ -104,6 +108,10 @@ class Gateway:
         finally:
             self._sessions.discard(session)
             writer.close()
+
+
+def _stopping() -> Refusal:
+    return Refusal("store_unavailable", "The daemon is stopping.")
 
 
 def _peer_uid(writer: asyncio.StreamWriter) -> int:
