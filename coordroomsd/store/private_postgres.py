@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import asyncpg
 
-from coordroomsd.store.data_claims import STOP_STEPS, claim_data, hold_state
+from coordroomsd.store.data_claims import STOP_STEPS, claim_data, hold_state, wait_until_unused
 from coordroomsd.store.errors import ServerFailedError, StateDirectoryError, StoreError
 from coordroomsd.store.file_locks import FileLock
 from coordroomsd.store.postgres_binaries import find_binaries
@@ -93,8 +93,8 @@ class PrivatePostgres:
         """
         if self._lock is not None:
             raise RuntimeError("the private database is started already")
-        self._state.prepare()
         try:
+            self._state.prepare()
             self._lock = hold_state(self._state)
             with await claim_data(self._state) as claim:
                 major = self._state.major()
@@ -233,6 +233,7 @@ class PrivatePostgres:
         if self._child is not None:
             # A server's immediate shutdown; initdb removes what it made.
             self._child.end_now(signal.SIGQUIT, AT_ONCE_S)
+            wait_until_unused(self._state, AT_ONCE_S)
         self._child = self._supervisor = None
         self._state.discard_unfinished_data()
         if self._lock is not None:

@@ -159,6 +159,39 @@ class TestUnreachable:
         for writer in writers:
             writer.close()
 
+    @pytest.mark.parametrize(
+        "refusal",
+        [
+            asyncpg.CannotConnectNowError("the database system is starting up"),
+            asyncpg.TooManyConnectionsError("sorry, too many clients already"),
+            BlockingIOError(11, "Resource temporarily unavailable"),
+        ],
+    )
+    async def test_a_busy_server_is_waited_for(
+        self,
+        connect_arguments: dict[str, Any],
+        monkeypatch: pytest.MonkeyPatch,
+        refusal: Exception,
+    ) -> None:
+        refusals = [refusal] * 3
+        real = asyncpg.connect
+
+        async def busy(*arguments: Any, **options: Any) -> asyncpg.Connection:
+            if refusals:
+                raise refusals.pop()
+            return await real(*arguments, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(asyncpg, "connect", busy)
+            database = await Database.open(connect_arguments, owner="us")
+            await database.close()
+            assert refusals == []
+
+            refusals = [refusal] * 3
+            patch.setattr(sessions, "CONNECT_WITHIN_S", 0)
+            with pytest.raises(DatabaseUnreachableError, match=str(refusal.args[-1])):
+                await Database.open(connect_arguments, owner="us")
+
     async def test_wrong_password(self, configured_address: str) -> None:
         wrong = configured_address.replace("keeper:", "keeper:no")
         with pytest.raises(DatabaseUnreachableError, match="password authentication failed"):

@@ -13,7 +13,7 @@ import anyio
 import asyncpg
 import pytest
 
-from coordroomsd.store import data_claims
+from coordroomsd.store import data_claims, private_postgres
 from coordroomsd.store.errors import (
     RunAsError,
     ServerFailedError,
@@ -114,6 +114,18 @@ class TestStarting:
 
         asyncio.run(start_and_stop())
         assert only_data_is_left(used_state_dir)
+
+    async def test_a_long_log_is_put_aside(
+        self, used_state_dir: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(private_postgres, "LOG_LIMIT", 10)
+        log = used_state_dir / "postgres.log"
+        before = log.read_bytes()
+        server = PrivatePostgres(used_state_dir)
+        await server.start()
+        await server.stop()
+        assert log.with_name("postgres.log.1").read_bytes() == before
+        assert b"ready to accept connections" in log.read_bytes()
 
     async def test_starting_twice_is_an_error(self, used_server: PrivatePostgres) -> None:
         with pytest.raises(RuntimeError, match="started already"):
