@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from .async_leases import AsyncLease as AsyncLease
     from .public import *  # noqa: F403
 
+else:
 
-def __getattr__(name: str) -> object:
-    if name.startswith("_"):
+    def __getattr__(name: str) -> object:
+        if not name.startswith("_"):
+            from importlib import import_module
+
+            # Only the asynchronous front imports asyncio, which takes longer than all the rest.
+            home = ".async_clients" if name.startswith("Async") else ".public"
+            try:
+                return getattr(import_module(home, __name__), name)
+            except AttributeError:
+                pass
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
 
-    # Only the asynchronous front imports asyncio, which takes longer than everything else.
-    home = import_module(".async_clients" if name.startswith("Async") else ".public", __name__)
-    try:
-        return getattr(home, name)
-    except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    def __dir__() -> list[str]:
+        from . import async_clients, public
 
-
-def __dir__() -> list[str]:
-    from . import async_clients, public
-
-    return sorted({*globals(), *async_clients.__all__, *public.__all__})
+        return sorted({*globals(), *async_clients.__all__, *public.__all__})

@@ -95,7 +95,7 @@ class Exchanges:
         """The seconds until a time of the clock; TimeoutError when it has passed."""
         left_s = deadline - self._clock()
         if left_s <= 0:
-            raise TimeoutError("no answer in time")
+            raise TimeoutError
         return left_s
 
     def _take_idle(self) -> Connection | None:

@@ -209,6 +209,8 @@ class Session:
 
     def _unreachable(self, failure: OSError, key: str | None) -> DaemonUnreachableError:
         why = failure.strerror or str(failure) or type(failure).__name__
+        if isinstance(failure, TimeoutError):
+            why = "no answer came in time"
         advice = "Start it with `coordroomsd serve`, or set COORDROOMS_URL to where it listens."
         if isinstance(failure, PermissionError):
             advice = "Call as a user that may open it, or set COORDROOMS_URL to another daemon."

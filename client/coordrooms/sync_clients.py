@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from .answers import Joined
@@ -131,7 +131,7 @@ class Room(RoomBase):
         wake_on: WakeOn = "message",
         limit: int = 100,
         patience_s: float = FOLLOW_PATIENCE_S,
-    ) -> Iterator[Followed]:
+    ) -> Generator[Followed, None, None]:
         """Every event by others after `after_seq` (or the durable cursor), once and in order.
 
         Events of all types come, as soon as one of a kind in `wake_on` is among them or a wait
@@ -146,7 +146,7 @@ class Room(RoomBase):
 
     def stream(
         self, after_seq: int | None = None, *, patience_s: float = FOLLOW_PATIENCE_S
-    ) -> Iterator[Followed]:
+    ) -> Generator[Followed, None, None]:
         """Every event after `after_seq` (or from now on), one's own too, as it happens.
 
         For looking on: it does not count as waiting, and whoever may read the room may stream it.
