@@ -1,4 +1,4 @@
-"""State directories with data in them, made once."""
+"""Private servers with data in them, and databases that are opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from coordroomsd.store.database import Database
 from coordroomsd.store.private_postgres import PrivatePostgres
+from coordroomsd.store.sessions import ConnectArguments
 from tests.integration.private_servers import insert_row
 from tests.postgres_servers import make_state_dir
 
@@ -48,8 +50,8 @@ async def used_server(used_state_dir: Path) -> AsyncIterator[PrivatePostgres]:
 
 
 @pytest.fixture
-def closed_directory(state_dir: Path) -> Path:
-    """A directory that nobody but its owner may enter."""
-    path = state_dir / "closed"
-    path.mkdir(mode=0o700)
-    return path
+async def opened(address: ConnectArguments) -> AsyncIterator[Database]:
+    """An owned database on the one server and on the other."""
+    database = await Database.open(address, owner="host here, pid 1")
+    yield database
+    await database.close()
