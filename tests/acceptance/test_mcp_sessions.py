@@ -1,0 +1,151 @@
+"""Agents in their hosts: the SDK's client, `coordrooms mcp`, and a daemon that comes and goes."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.acceptance.mcp_daemons import Daemon, Session, host
+from tests.polling import until
+from tests.postgres_servers import make_state_dir
+
+ERAS = ("legacy", "2026-07-28")
+NUMBERS = count(1)
+DECISION = {"kind": "decision", "body": "Use offsets."}
+
+
+@pytest.fixture(scope="module")
+async def daemon() -> AsyncIterator[Daemon]:
+    """One for all tests: each has its own room and participants, and leaves it running."""
+    daemon = Daemon(make_state_dir())
+    await daemon.start()
+    yield daemon
+    await daemon.discard()
+    shutil.rmtree(daemon.state_dir)
+
+
+def parked(session: Session, **arguments: Any) -> asyncio.Task[Any]:
+    return asyncio.create_task(session("wait", **arguments))
+
+
+def bodies(events: list[dict[str, Any]]) -> list[str]:
+    return [event["body"] for event in events if event["type"] == "message"]
+
+
+@pytest.fixture
+def room() -> str:
+    return f"room-{next(NUMBERS)}"
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_two_agents_wake_each_other(daemon: Daemon, room: str, era: str) -> None:
+    ann_name, bob_name = f"ann-{room}", f"bob-{room}"
+    async with host(daemon, ann_name, era) as ann, host(daemon, bob_name, era) as bob:
+        cursor = (await ann("create_room", roomName=f"  {room.title()} "))["next_cursor"]
+        joined = await bob("join_room", roomName=room)
+
+        ann_waits = parked(ann, cursor=cursor)
+        question = {"kind": "question", "body": "Which port?"}
+        asked = (await bob("write_messages", messages=[question]))["messages"][0]
+        woken = (await ann_waits)["rooms"][room]
+        assert bodies(woken["events"]) == ["Which port?"]
+        assert woken["events"][-1]["trust"] == "peer"
+
+        bob_waits = parked(bob, cursor=joined["next_cursor"])
+        answer = {"kind": "answer", "body": "8080", "replyToMessageId": asked["id"]}
+        await ann("write_messages", messages=[answer])
+        assert bodies((await bob_waits)["rooms"][room]["events"]) == ["8080"]
+
+        history = (await ann("list_room_messages"))["messages"]
+        assert [(m["body"], m.get("trust")) for m in history] == [
+            ("Which port?", "peer"),
+            ("8080", None),
+        ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_a_restart_goes_unnoticed(daemon: Daemon, room: str, number: signal.Signals) -> None:
+    ann_name, bob_name = f"ann-{room}", f"bob-{room}"
+    async with host(daemon, ann_name, ERAS[0]) as ann, host(daemon, bob_name, ERAS[1]) as bob:
+        await ann("create_room", roomName=room)
+        cursor = (await bob("join_room", roomName=room))["next_cursor"]
+        waits = [parked(bob, cursor=cursor), parked(ann, room=room)]
+        await until(lambda: is_waiting(daemon, ann_name, bob_name))
+
+        await daemon.end(number)
+        # There is nobody to take it; the next daemon does.
+        writing = asyncio.create_task(
+            ann("write_messages", messages=[DECISION], idempotency_key="k")
+        )
+        await daemon.start()
+
+        first = await writing
+        await bob("write_messages", messages=[{"kind": "status", "body": "seen"}])
+        woken = [await wait for wait in waits]
+        assert bodies(woken[0]["rooms"][room]["events"])[0] == "Use offsets."
+        assert bodies(woken[1]["events"]) == ["seen"]
+        again = await ann("write_messages", messages=[DECISION], idempotency_key="k")
+        assert again == first
+        assert len((await ann("list_room_messages"))["messages"]) == 2
+
+
+async def test_without_a_daemon_tools_say_so_and_work_once_there_is_one(daemon: Daemon) -> None:
+    await daemon.stop()
+    async with host(daemon, "somebody") as session:
+        assert (await session.failure("list_active_rooms"))["code"] == "daemon_unreachable"
+        await daemon.start()
+        assert "rooms" in await session("list_active_rooms")
+
+
+async def test_a_host_that_ends_leaves_no_waiter(daemon: Daemon, room: str) -> None:
+    async with host(daemon, f"ann-{room}") as ann:
+        await ann("create_room", roomName=room)
+        async with host(daemon, f"ann-{room}") as other:
+            waiting = parked(other, room=room)
+            await until(lambda: is_waiting(daemon, f"ann-{room}"))
+        await asyncio.gather(waiting, return_exceptions=True)
+        await until(is_false(lambda: is_waiting(daemon, f"ann-{room}")))
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_same_tools_are_at_mcp(daemon: Daemon, room: str, era: str) -> None:
+    async with http(daemon, f"ann-{room}") as over_socket:
+        transport = streamable_http_client("http://localhost/mcp", http_client=over_socket)
+        async with Client(transport, mode=era) as client:
+            assert len((await client.list_tools()).tools) == 14
+            session = Session(client)
+            made = await session("create_room", roomName=room)
+            assert made["membership"]["conversationId"] == f"ann-{room}"
+            assert (await session("wait", room=room, timeout_s=0))["reason"] == "timeout"
+
+
+def http(daemon: Daemon, conversation: str) -> httpx2.AsyncClient:
+    transport = httpx2.AsyncHTTPTransport(uds=str(daemon.socket))
+    return httpx2.AsyncClient(
+        transport=transport, headers={"Coordrooms-Conversation": conversation}
+    )
+
+
+async def is_waiting(daemon: Daemon, *conversations: str) -> bool:
+    """Whether all of them are parked, as the members list of the active room says."""
+    async with http(daemon, conversations[0]) as client:
+        answer = await client.get("http://localhost/api/v1/rooms/@active/members")
+    members = answer.json()["members"]
+    parked = {member["conversation_id"] for member in members if member["waiting"]}
+    return parked >= set(conversations)
+
+
+def is_false(condition: Callable[[], Awaitable[bool]]) -> Callable[[], Awaitable[bool]]:
+    async def negated() -> bool:
+        return not await condition()
+
+    return negated
