@@ -9,8 +9,14 @@ LINE_MAX_CHARACTERS = 120
 BODY_MAX_BYTES = 64 * 1024
 
 _JOINER = "\u200d"
-# Letters by category that show as nothing; a name made of them would look empty.
-_INVISIBLE_LETTERS = frozenset("\u115f\u1160\u3164\uffa0")
+# Letters, marks and a Braille cell that show as nothing; a name made of them would look empty.
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+# Not assigned yet, and meant to show as nothing (Unicode, Default_Ignorable_Code_Point).
+_RESERVED = frozenset({0x2065, *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)})
+# They choose how the sign before is drawn, which scripts and emoji need; alone they show nothing.
+_SELECTORS = frozenset(
+    map(chr, (*range(0x180B, 0x180E), 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
 # Controls, format signs (bidirectional and zero-width ones), halves of surrogate pairs, line and paragraph ends.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _EMOJI_CATEGORIES = frozenset({"So", "Sk"})  # Sk holds the skin tones
@@ -41,7 +47,14 @@ def _is_hidden(line: str, position: int) -> bool:
     sign = line[position]
     if sign == _JOINER:
         return not _inside_an_emoji(line, position)
-    return sign in _INVISIBLE_LETTERS or unicodedata.category(sign) in _HIDDEN_CATEGORIES
+    if sign in _SELECTORS:
+        before = line[position - 1 : position]
+        return before.strip() == "" or before in _SELECTORS
+    return (
+        sign in _INVISIBLE
+        or ord(sign) in _RESERVED
+        or unicodedata.category(sign) in _HIDDEN_CATEGORIES
+    )
 
 
 def _inside_an_emoji(line: str, position: int) -> bool:
