@@ -15,18 +15,22 @@ from dataclasses import dataclass
 from coordroomsd.api.pipeline import Api, refusal_of
 from coordroomsd.api.services import Services
 from coordroomsd.chores import (
+    Sweeping,
     arm_deadlines,
     end_what_runs_out,
-    forget_answers,
+    forget_what_is_old,
     look_for_deadlines,
+    merge_words,
 )
 from coordroomsd.clock import SteadyClock
 from coordroomsd.config import Config
 from coordroomsd.domain import ids
+from coordroomsd.domain.conversations import PeerPolicy
 from coordroomsd.journal.gathering import Gathering
 from coordroomsd.journal.journal import Journal, unavailable
 from coordroomsd.journal.publishing import Publishing
 from coordroomsd.live.buckets import Buckets, Limit
+from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
@@ -34,6 +38,7 @@ from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.timers import Timers
 from coordroomsd.live.waiters import Hub
 from coordroomsd.settings import Limits
+from coordroomsd.store import reads
 from coordroomsd.store.database import Database
 from coordroomsd.store.private_postgres import PrivatePostgres
 
@@ -50,6 +55,7 @@ class Daemon:
     api: Api
     hub: Hub
     people: People
+    metrics: Metrics
     failed: asyncio.Future[None]
     database: Database
 
@@ -102,18 +108,20 @@ async def _running(config: Config, database: Database) -> AsyncIterator[Daemon]:
     rooms, participants = Rooms(database.reads), Participants(database.reads)
     positions, buckets = Positions(), Buckets(_limits(config.limits), clock)
 
-    timers = Timers(clock)
+    timers, hub, metrics = Timers(clock), Hub(config.limits.max_waiters), Metrics()
+    people = People(await reads.enrolled(database.reads))
+    sweeping = Sweeping(database, clock, config.retention)
     journal = Journal(
         database,
         Gathering(rooms, participants),
-        Publishing(rooms, participants, timers),
+        Publishing(rooms, participants, timers, people, hub),
         positions,
         buckets,
+        people,
+        metrics,
         clock,
         ids.NewIds(secrets.randbits),
     )
-    hub = Hub(config.limits.max_waiters)
-    people = People([])
     services = Services(
         database.reads,
         rooms,
@@ -123,22 +131,34 @@ async def _running(config: Config, database: Database) -> AsyncIterator[Daemon]:
         hub,
         clock,
         people,
+        buckets,
+        PeerPolicy(config.conversations.peer_policy, config.conversations.peers),
         database.generation,
         random.random,
+        new_secret,
+        sweeping.hasten,
     )
+    metrics.observe("waiters", "Calls parked in a wait", lambda: hub.statistics().waiting)
+    metrics.observe("streams", "Open event streams", lambda: hub.statistics().streaming)
+    metrics.observe("rooms_loaded", "Rooms in memory", lambda: len(rooms))
+    metrics.observe("queue", "Calls that wait for the journal", lambda: len(journal))
+    metrics.observe("deadlines", "Rooms with a deadline ahead", lambda: len(timers))
+    metrics.observe("positions_unsaved", "Positions not yet stored", lambda: len(positions))
     await arm_deadlines(database, timers, clock)
     writing = asyncio.create_task(journal.run(), name="journal")
     chores = [
         asyncio.create_task(journal.flush_positions_regularly(), name="positions"),
         asyncio.create_task(end_what_runs_out(journal, timers, clock), name="timers"),
         asyncio.create_task(look_for_deadlines(database, timers, clock), name="deadlines"),
-        asyncio.create_task(forget_answers(database, clock), name="answers"),
+        asyncio.create_task(forget_what_is_old(database, clock), name="upkeep"),
+        asyncio.create_task(sweeping.run(journal), name="retention"),
+        asyncio.create_task(merge_words(database), name="search"),
     ]
     failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     for task in (writing, *chores):
         task.add_done_callback(lambda task: _report(task, failed))
     try:
-        yield Daemon(Api(services), hub, people, failed, database)
+        yield Daemon(Api(services), hub, people, metrics, failed, database)
     finally:
         for chore in chores:
             chore.cancel()
@@ -147,6 +167,11 @@ async def _running(config: Config, database: Database) -> AsyncIterator[Daemon]:
         await asyncio.wait([writing], timeout=CLOSE_WITHIN_S)
         writing.cancel()
         await asyncio.wait([writing])
+
+
+def new_secret() -> str:
+    """A code or token: 256 random bits, in signs that need no quoting anywhere."""
+    return secrets.token_urlsafe(32)
 
 
 def _report(task: asyncio.Task[None], failed: asyncio.Future[None]) -> None:

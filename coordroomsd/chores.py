@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+from collections.abc import Iterator
 from datetime import timedelta
 
 from coordroomsd.api.pipeline import refusal_of
 from coordroomsd.clock import Clock
 from coordroomsd.domain.claims import EndOverdue
+from coordroomsd.domain.commands import Decision
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.domain.retention import Remove
 from coordroomsd.journal.journal import Journal
 from coordroomsd.journal.submissions import Answer
 from coordroomsd.live.timers import Timers
+from coordroomsd.settings import Retention
 from coordroomsd.store import reads, upkeep
 from coordroomsd.store.database import Database
 
@@ -24,7 +29,12 @@ LOOK_FOR_DEADLINES_EVERY_S = 60.0
 RETRY_AFTER = timedelta(seconds=1)
 # How long an answer is kept for retries under its key: the contract's promise.
 KEEP_ANSWERS = timedelta(days=7)
-FORGET_ANSWERS_EVERY_S = 3600.0
+FORGET_EVERY_S = 3600.0
+MERGE_WORDS_EVERY_S = 30.0
+# A policy is in force within a minute.
+SWEEP_EVERY_S = 20.0
+# Posts go first: a removal is a batch like theirs.
+PAUSE_BETWEEN_REMOVALS_S = 0.02
 
 
 async def end_what_runs_out(journal: Journal, timers: Timers, clock: Clock) -> None:
@@ -51,17 +61,79 @@ async def look_for_deadlines(database: Database, timers: Timers, clock: Clock) -
     """Runs until cancelled."""
     while True:
         await asyncio.sleep(LOOK_FOR_DEADLINES_EVERY_S)
-        try:
+        with _told_of_failure("look for deadlines"):
             await arm_deadlines(database, timers, clock)
-        except Exception as error:
-            logger.warning("could not look for deadlines: %s", refusal_of(error).detail)
 
 
-async def forget_answers(database: Database, clock: Clock) -> None:
+async def forget_what_is_old(database: Database, clock: Clock) -> None:
     """Runs until cancelled."""
     while True:
-        try:
+        with _told_of_failure("forget old answers and offers"):
             await upkeep.forget_answers(database, clock.now() - KEEP_ANSWERS)
-        except Exception as error:
-            logger.warning("could not forget old answers: %s", refusal_of(error).detail)
-        await asyncio.sleep(FORGET_ANSWERS_EVERY_S)
+            await upkeep.forget_offers(database, clock.now() - KEEP_ANSWERS)
+        await asyncio.sleep(FORGET_EVERY_S)
+
+
+async def merge_words(database: Database) -> None:
+    """Merge newly written words into the search index, so that neither a search nor a post has to.
+
+    Runs until cancelled.
+    """
+    while True:
+        await asyncio.sleep(MERGE_WORDS_EVERY_S)
+        with _told_of_failure("merge the search index"):
+            await upkeep.merge_words(database)
+
+
+class Sweeping:
+    """Retention: lets every room begin where its policy says, a little at a time."""
+
+    def __init__(self, database: Database, clock: Clock, default: Retention) -> None:
+        self._database = database
+        self._clock = clock
+        self._default = default
+        self._hastened = asyncio.Event()
+
+    def hasten(self) -> None:
+        """A policy has changed: sweep now."""
+        self._hastened.set()
+
+    async def run(self, journal: Journal) -> None:
+        """Runs until cancelled."""
+        while True:
+            self._hastened.clear()
+            with _told_of_failure("remove what retention does not keep"):
+                for room_id, first_seq in await reads.over_policy(
+                    self._database.reads,
+                    self._default.max_age_s,
+                    self._default.max_events,
+                    self._clock.now(),
+                ):
+                    await self._remove(journal, room_id, first_seq)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SWEEP_EVERY_S):
+                    await self._hastened.wait()
+
+    async def _remove(self, journal: Journal, room_id: int, first_seq: int) -> None:
+        reached = 0
+        while reached < first_seq:
+            before, reached = reached, 0
+
+            def note(decision: Decision, _: object) -> Answer:
+                nonlocal reached
+                reached = decision.result.first_seq
+                return Answer(200, b"")
+
+            await journal.execute(Remove(room_id, first_seq), note)
+            if reached == before:
+                return
+            await asyncio.sleep(PAUSE_BETWEEN_REMOVALS_S)
+
+
+@contextlib.contextmanager
+def _told_of_failure(what: str) -> Iterator[None]:
+    """A chore that fails is tried again at its next time."""
+    try:
+        yield
+    except Exception as error:
+        logger.warning("could not %s: %s", what, refusal_of(error).detail)

@@ -20,6 +20,7 @@ from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.config import Config
 from coordroomsd.http.calls import Calls
 from coordroomsd.http.credentials import EnrolledTokens
+from coordroomsd.http.guard import Guard, own_hosts
 from coordroomsd.http.openapi import description
 from coordroomsd.http.peers import PeerProtocol
 from coordroomsd.http.probes import probe_routes
@@ -59,7 +60,7 @@ async def _run(config: Config) -> int:
                     unix_listener(config.server.mcp_socket, BACKLOG)
                 )
                 gateway = Gateway(daemon.api)
-                server = Server(_site(daemon, gateway), daemon.hub, gateway, ending)
+                server = Server(_site(config, daemon, gateway), daemon.hub, gateway, ending)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
                 await gateway.start(for_mcp)
                 ending.is_starting = False
@@ -139,13 +140,17 @@ class Server(uvicorn.Server):
             ends.create_task(super().shutdown(sockets))
 
 
-def _site(daemon: app.Daemon, gateway: Gateway) -> ASGIApp:
+def _site(config: Config, daemon: app.Daemon, gateway: Gateway) -> ASGIApp:
     tokens = EnrolledTokens(daemon.people)
     routes = [
-        *probe_routes(daemon.ready, description(OPERATIONS)),
+        *probe_routes(daemon.ready, description(OPERATIONS), daemon.metrics, tokens),
         Route("/mcp", Tools(tokens, gateway.http)),
     ]
-    return Site(Calls(daemon.api, tokens), routes)
+    site = Site(Calls(daemon.api, tokens, daemon.metrics), routes)
+    if config.server.listen is None:
+        return site
+    host, _, port = str(config.server.listen).rpartition(":")
+    return Guard(site, own_hosts(host, int(port), config.server.hosts))
 
 
 def _listeners(config: Config, open_sockets: contextlib.ExitStack) -> list[socket.socket]:

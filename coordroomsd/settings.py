@@ -33,6 +33,18 @@ def _listen(value: object) -> object:
     return parse_listen(value) if isinstance(value, str) else value
 
 
+def _hosts(value: object) -> tuple[str, ...]:
+    match value:
+        case list() | tuple() if all(isinstance(item, str) and _is_host(item) for item in value):
+            return tuple(str(item).lower() for item in value)
+        case _:
+            raise ValueError('should be a list of host names, like ["rooms.example.org"]')
+
+
+def _is_host(name: str) -> bool:
+    return bool(name) and not any(sign.isspace() or sign in "/@," for sign in name)
+
+
 def _pairs(value: object) -> tuple[tuple[str, str], ...]:
     match value:
         case list() if all(_is_pair(item) for item in value):
@@ -73,6 +85,7 @@ class Server(Section):
     socket: SocketPath
     mcp_socket: SocketPath
     listen: Annotated[Listen, BeforeValidator(_listen)] | None = None
+    hosts: Annotated[tuple[str, ...], BeforeValidator(_hosts)] = ()
 
     @model_validator(mode="after")
     def _sockets_differ(self) -> Server:

@@ -286,6 +286,61 @@ class Released(AnswerModel):
     latest_seq: int
 
 
+class OneConversation(AnswerModel):
+    conversation: Room
+
+
+class ConversationList(AnswerModel):
+    conversations: list[Room]
+    has_more: bool
+
+
+class ConversationPage(AnswerModel):
+    messages: list[Message]
+    has_more: bool
+    next_sequence: int
+    retention_gap: Gap | None
+
+
+class Sent(AnswerModel):
+    message: Message
+    latest_seq: int
+
+
+class Offered(AnswerModel):
+    code: str
+    expires_at: Time
+
+
+class EnrolledParticipant(AnswerModel):
+    token: str
+    participant: Participant
+
+
+class Revoked(AnswerModel):
+    revoked: int
+
+
+class Policy(AnswerModel):
+    max_age_s: int | None
+    max_events: int | None
+
+
+class PolicySet(AnswerModel):
+    retention: Policy
+    first_seq: int
+
+
+class Found(AnswerModel):
+    room: str
+    message: Message
+    snippet: str
+
+
+class Results(AnswerModel):
+    results: list[Found]
+
+
 class FieldFault(AnswerModel):
     field: str
     problem: str

@@ -14,6 +14,7 @@ from coordroomsd.api import places
 from coordroomsd.api.callers import Caller
 from coordroomsd.api.services import Services
 from coordroomsd.domain.commands import Command, Cursor
+from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.members import never_joined, not_active, refuse_cursor
 from coordroomsd.domain.participants import Actor, Participant
 from coordroomsd.domain.rooms import Member
@@ -54,9 +55,12 @@ class Call:
 
     @property
     def acting(self) -> Actor:
-        """The acting participant, where the operation needs one."""
+        """The acting participant. Raises `conversation_required`."""
         if self.actor is None:
-            raise AssertionError(f"{self.operation.id} does not ask for a participant")
+            raise Refusal(
+                "conversation_required",
+                f"{self.operation.summary}: the call does not say for which participant.",
+            )
         return self.actor
 
     @property

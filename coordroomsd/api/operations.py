@@ -6,7 +6,19 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from coordroomsd.api import answers, delivery, messages, rooms, schemas, states, waiting
+from coordroomsd.api import (
+    answers,
+    conversations,
+    delivery,
+    identities,
+    messages,
+    retention,
+    rooms,
+    schemas,
+    search,
+    states,
+    waiting,
+)
 from coordroomsd.api.call import Call
 from coordroomsd.api.fields import Fields
 from coordroomsd.journal.submissions import Answer
@@ -33,6 +45,10 @@ class Operation:
     refusals: tuple[str, ...] = ()
     takes_key: bool = False
     key_required: bool = False
+    # Another status that it may be answered with.
+    also: int | None = None
+    # It needs no credential; this bucket of the caller's address is looked at before everything else.
+    by_address: str | None = None
     # It may stay for minutes, and ends when its caller goes away.
     parks: bool = False
     # With Accept: text/event-stream it is a stream.
@@ -173,5 +189,60 @@ OPERATIONS: tuple[Operation, ...] = (
         "releaseClaim", "DELETE", "/rooms/{room}/claims", "Give a claim back",
         states.release, "participant", answers.Released, query=schemas.ReleaseQuery,
         refusals=(*_MEMBER, "not_claim_holder", "forbidden", *_WRITE),
+    ),
+    Operation(
+        "setRetention", "PUT", "/rooms/{room}/retention", "Say how much of a room is kept",
+        retention.set_policy, "operator", answers.PolicySet, body=schemas.RetentionPolicy,
+        refusals=(*_ROOM, "store_unavailable"),
+    ),
+    Operation(
+        "search", "GET", "/search", "Messages that have all the words",
+        search.search, "participant_or_operator", answers.Results, query=schemas.SearchQuery,
+        refusals=_MEMBER,
+    ),
+    Operation(
+        "openConversation", "POST", "/conversations", "The conversation with another participant",
+        conversations.open_conversation, "participant", answers.OneConversation, 201,
+        schemas.NewConversation, also=200,
+        refusals=("participant_not_found", "forbidden", *_WRITE), takes_key=True,
+    ),
+    Operation(
+        "listConversations", "GET", "/conversations", "One's conversations",
+        conversations.list_conversations, "participant_or_operator", answers.ConversationList,
+        query=schemas.ListPage,
+    ),
+    Operation(
+        "listConversationMessages", "GET", "/conversations/{conversation}/messages",
+        "The messages of a conversation",
+        conversations.page, "participant_or_operator", answers.ConversationPage,
+        query=schemas.ConversationPage, refusals=(*_MEMBER, *_CURSOR),
+    ),
+    Operation(
+        "sendMessage", "POST", "/conversations/{conversation}/messages",
+        "Send a message to a conversation",
+        conversations.send, "participant", answers.Sent, 201, schemas.NewConversationMessage,
+        refusals=(*_MEMBER, "reply_target_invalid", "idempotency_key_required", *_WRITE),
+        takes_key=True, key_required=True,
+    ),
+    Operation(
+        "acknowledge", "POST", "/conversations/{conversation}/messages/{message}/ack",
+        "Acknowledge a message",
+        conversations.acknowledge, "participant", answers.Reacted,
+        refusals=(*_MEMBER, "message_not_found", "own_message", *_WRITE), takes_key=True,
+    ),
+    Operation(
+        "offerEnrollment", "POST", "/enrollments", "Make a one-time code for a participant",
+        identities.offer, "operator", answers.Offered, 201, schemas.NewEnrollment,
+        refusals=("participant_conflict", "store_unavailable"),
+    ),
+    Operation(
+        "enroll", "POST", "/enroll", "Use a code, and get a token",
+        identities.take_up, "nobody", answers.EnrolledParticipant, 201, schemas.Enroll,
+        refusals=("enrollment_invalid", "participant_conflict", "rate_limited", "store_unavailable"),
+        by_address="enroll",
+    ),
+    Operation(
+        "revokeTokens", "DELETE", "/participants/{name}/tokens", "End a participant's token",
+        identities.revoke, "operator", answers.Revoked, refusals=("store_unavailable",),
     ),
 )  # fmt: skip

@@ -83,8 +83,7 @@ class Api:
         call.actor = acting(request.caller, request.conversation, self.services.people)
         _refuse_who_may_not(call)
         if operation.has_room:
-            name = request.parameters.get("room") or request.parameters["conversation"]
-            call.live = await places.find(call, name)
+            call.live = await places.of_path(call)
         if operation.takes_key and request.key is not None and call.actor:
             room_id = call.live.state.id if call.live else 0
             content = fingerprint(request.body, request.query)
@@ -121,19 +120,12 @@ def _refuse_who_may_not(call: Call) -> None:
     needs, actor = call.operation.needs, call.actor
     role = actor.role if actor else call.request.caller.role
     match needs:
-        case "participant" if actor is None:
-            raise _nobody_named(call)
-        case "participant_or_operator" if actor is None and role != "operator":
-            raise _nobody_named(call)
+        case "participant":
+            _ = call.acting
+        case "participant_or_operator" if role != "operator":
+            _ = call.acting
         case "operator" if role != "operator":
             raise Refusal("forbidden", f"{call.operation.summary}: only the operator may do that.")
-
-
-def _nobody_named(call: Call) -> Refusal:
-    return Refusal(
-        "conversation_required",
-        f"{call.operation.summary}: the call does not say for which participant.",
-    )
 
 
 def _key_faults(call: Call) -> list[tuple[str, str]]:

@@ -21,12 +21,24 @@ ACTIVE = "@active"
 _NEAR = 0.75
 
 
+async def of_path(call: Call) -> LiveRoom:
+    """The room, or the conversation, that the path names."""
+    parameters = call.request.parameters
+    if "room" in parameters:
+        return await find(call, parameters["room"])
+    conversation = parameters["conversation"]
+    room = await _by_id(call, conversation)
+    if room is None or room.state.kind == "room" or not await may_know(call, room):
+        raise Refusal("room_not_found", f"There is no conversation {conversation!r}.")
+    return room
+
+
 async def find(call: Call, reference: str) -> LiveRoom:
     """Raises `room_not_found`, also for a conversation that is not the caller's."""
     if reference == ACTIVE:
         return await active(call)
     room = await _by_id(call, reference) or await _by_name(call, reference)
-    if room is not None and await _may_know(call, room):
+    if room is not None and await may_know(call, room):
         return room
     near = await _near_slug(call, reference)
     raise Refusal(
@@ -101,7 +113,7 @@ async def _by_name(call: Call, reference: str) -> LiveRoom | None:
     return room
 
 
-async def _may_know(call: Call, room: LiveRoom) -> bool:
+async def may_know(call: Call, room: LiveRoom) -> bool:
     """Rooms are known to their project; conversations to their two members and the operator."""
     if room.state.project != call.request.caller.project:
         return False

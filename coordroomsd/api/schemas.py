@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from coordroomsd.api.fields import (
     BodyText,
@@ -222,3 +222,32 @@ def enrolled_name(text: str) -> str:
     if "/" in name:
         raise ValueError("must not contain a slash")
     return name
+
+
+class NewEnrollment(Fields):
+    """`project` is for the operator on the Unix socket, who belongs to no project but `default`."""
+
+    name: Annotated[str, AfterValidator(enrolled_name)]
+    kind: Literal["agent", "human"]
+    role: Literal["agent", "human", "operator"]
+    expires_in_s: Annotated[int, Field(ge=1, le=604_800)] = 3600
+    project: Line | None = None
+
+    @field_validator("role")
+    @classmethod
+    def _role_of_a_kind(cls, value: str, info: ValidationInfo) -> str:
+        kind = info.data.get("kind")
+        if kind is not None and value != "operator" and value != kind:
+            raise ValueError(f"is not for a participant of kind {kind}")
+        return value
+
+
+class Enroll(Fields):
+    code: Annotated[Text, Field(min_length=1, max_length=200)]
+
+
+class RetentionPolicy(Fields):
+    """What a room keeps; what is left out is not limited by the room's own policy."""
+
+    max_age_s: Annotated[int, Field(ge=1, le=3_153_600_000)] | None = None
+    max_events: Annotated[int, Field(ge=1, le=1_000_000_000_000)] | None = None

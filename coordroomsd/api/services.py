@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import asyncpg
 
-from coordroomsd.api.callers import People
 from coordroomsd.clock import Clock
+from coordroomsd.domain.conversations import PeerPolicy
 from coordroomsd.journal.journal import Journal
+from coordroomsd.live.buckets import Buckets
 from coordroomsd.live.participants import Participants
+from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.waiters import Hub
@@ -26,6 +28,12 @@ class Services:
     hub: Hub
     clock: Clock
     people: People
+    buckets: Buckets
+    peer_policy: PeerPolicy
     generation: str
     # A number from 0 up to 1, for time-outs that do not fall together.
     jitter: Callable[[], float]
+    # A code or token that nobody can guess.
+    new_secret: Callable[[], str]
+    # Have retention look at its policies now.
+    hasten_sweep: Callable[[], None]

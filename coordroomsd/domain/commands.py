@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from coordroomsd.domain.events import Event
+from coordroomsd.domain.identities import Enrolled, Enrollment
 from coordroomsd.domain.participants import Actor, Author, Participant
 from coordroomsd.domain.rooms import Room, Status
 
@@ -40,6 +41,10 @@ class Needs:
     messages: tuple[int, ...] = ()
     reactions_of: int | None = None
     unseen_after: int | None = None
+    # A project and a name that somebody is to be enrolled under.
+    name: tuple[str, str] | None = None
+    # The hash of an enrolment code.
+    code_hash: bytes | None = None
 
 
 class View(Protocol):
@@ -66,6 +71,13 @@ class View(Protocol):
     def unseen(self, room_id: int, after_seq: int, membership_id: int) -> int:
         """How many messages by others lie after `after_seq`."""
 
+    def enrolled(self, project: str, name: str) -> Enrolled | None: ...
+
+    def enrollment(self, code_hash: bytes) -> Enrollment | None: ...
+
+    def is_used(self, project: str, name: str) -> bool:
+        """Whether a participant acts, or has acted, under the name or as `<name>/<anything>`."""
+
     def generation(self) -> str: ...
 
     def spend(
@@ -91,6 +103,11 @@ class Decision:
     extended: tuple[tuple[int, Status], ...] = ()
     # What the held reactions of a message are after it.
     reactions: tuple[int, frozenset[HeldReaction]] | None = None
+    # Remove what lies before the room's first number.
+    removes: bool = False
+    offered: Enrollment | None = None
+    used_code: bytes | None = None
+    enrolled: Enrolled | None = None
 
 
 class Command(Protocol):

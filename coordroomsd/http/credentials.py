@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Protocol
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from coordroomsd.api.callers import Caller, identify_peer
+from coordroomsd.api.callers import SOCKET_PROJECT, Caller, identify_peer
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.domain.identities import credential_of
 from coordroomsd.http.peers import PEER_UID
 from coordroomsd.live.people import People
 
@@ -26,7 +28,21 @@ class EnrolledTokens:
         one = self._people.of_token(token)
         if one is None:
             return None
-        return Caller(one.project, one.kind, one.role, one.name, ("token", one.project, one.name))
+        credential = credential_of(one.project, one.name)
+        return Caller(one.project, one.kind, one.role, one.name, credential)
+
+
+# Who takes up an enrolment code: it has nothing but the code.
+NOBODY = Caller(SOCKET_PROJECT, "agent", "agent", None)
+
+
+def address_of(scope: Scope) -> Hashable:
+    """Where a call comes from: an address, or a user of this host."""
+    client: tuple[str, int] | None = scope.get("client")
+    if client is None:
+        uid: int | None = scope["extensions"].get(PEER_UID)
+        return uid
+    return client[0]
 
 
 def over_socket(scope: Scope) -> bool:

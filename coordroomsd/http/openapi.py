@@ -117,12 +117,23 @@ def _name(model: type[Any]) -> str:
 _PROBES: Json = {
     "/healthz": _probe("getHealth", "Whether the process is alive", _ALIVE),
     "/readyz": _probe("getReadiness", "Whether it can serve", _ALIVE, may_fail=True),
+    "/metrics": {
+        "get": {
+            "operationId": "getMetrics",
+            "summary": "Numbers about the daemon, for Prometheus",
+            "responses": {
+                "200": _content("The numbers now", "text/plain", {"type": "string"}),
+                "401": _problem(["unauthorized"]),
+            },
+        }
+    },
     "/openapi.json": _probe("getDescription", "This document", {"type": "object"}),
 }
 
 
 def _operation(operation: Operation) -> Json:
-    described: Json = {
+    described: Json = {} if operation.by_address is None else {"security": [{}]}
+    described |= {
         "operationId": operation.id,
         "summary": operation.summary,
         "parameters": list(_parameters(operation)),
@@ -170,6 +181,8 @@ def _responses(operation: Operation) -> Json:
         replayed = {"schema": {"type": "string", "enum": ["true"]}}
         shown["headers"] = {"Idempotency-Replayed": replayed}
     responses: Json = {str(operation.status): shown}
+    if operation.also:
+        responses[str(operation.also)] = shown
     codes = [*operation.refusals, *_EVERYWHERE, *_NAMING]
     if operation.needs != "nobody":
         codes.append("conversation_required")

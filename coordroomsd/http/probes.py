@@ -11,9 +11,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.http.credentials import Tokens, identify
+from coordroomsd.live.metrics import CONTENT_TYPE, Metrics
 
 
-def probe_routes(ready: Callable[[], Awaitable[None]], document: dict[str, Any]) -> list[Route]:
+def probe_routes(
+    ready: Callable[[], Awaitable[None]],
+    document: dict[str, Any],
+    metrics: Metrics,
+    tokens: Tokens,
+) -> list[Route]:
     """`ready` raises what keeps the daemon from serving; `document` is the OpenAPI description."""
     description = orjson.dumps(document)
 
@@ -24,16 +31,26 @@ def probe_routes(ready: Callable[[], Awaitable[None]], document: dict[str, Any])
         try:
             await ready()
         except Refusal as refusal:
-            return JSONResponse(
-                refusal.problem(), refusal.status, media_type="application/problem+json"
-            )
+            return _problem(refusal)
         return JSONResponse({"status": "ready"})
 
     async def openapi(_: Request) -> Response:
         return Response(description, media_type="application/json")
 
+    async def exposition(request: Request) -> Response:
+        try:
+            identify(request.scope, request.headers, tokens)
+        except Refusal as refusal:
+            return _problem(refusal)
+        return Response(metrics.exposition(), headers={"content-type": CONTENT_TYPE})
+
     return [
+        Route("/metrics", exposition),
         Route("/healthz", healthz),
         Route("/readyz", readyz),
         Route("/openapi.json", openapi),
     ]
+
+
+def _problem(refusal: Refusal) -> Response:
+    return JSONResponse(refusal.problem(), refusal.status, media_type="application/problem+json")

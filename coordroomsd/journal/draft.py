@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,9 +10,11 @@ from typing import NamedTuple
 
 from coordroomsd.domain.commands import Decision, HeldReaction, StoredMessage
 from coordroomsd.domain.events import Event, Lease, Message, Reaction, StatusLine
-from coordroomsd.domain.participants import Actor, Participant
+from coordroomsd.domain.identities import Enrolled, Enrollment
+from coordroomsd.domain.participants import Actor, Participant, display_name
 from coordroomsd.domain.rooms import Room
 from coordroomsd.live.buckets import Buckets
+from coordroomsd.live.people import People
 from coordroomsd.live.rooms import LiveRoom
 from coordroomsd.store.rows import KeptAnswer, Key, Position, Rows
 
@@ -38,12 +41,14 @@ class Facts:
     # By room, number and membership.
     unseen: dict[tuple[int, int, int], Unseen] = field(default_factory=dict)
     answers: dict[Key, KeptAnswer] = field(default_factory=dict)
+    enrollments: dict[bytes, Enrollment] = field(default_factory=dict)
+    used_names: set[Name] = field(default_factory=set)
 
 
 class RoomDraft:
     """A room with what the batch has added to it so far."""
 
-    __slots__ = ("events", "is_new", "live", "pair", "state")
+    __slots__ = ("events", "is_new", "live", "pair", "removes", "state")
 
     def __init__(
         self, live: LiveRoom, *, is_new: bool, pair: tuple[int, int] | None = None
@@ -53,6 +58,7 @@ class RoomDraft:
         self.events: list[Event] = []
         self.is_new = is_new
         self.pair = pair
+        self.removes = False
 
 
 class Draft:
@@ -64,6 +70,7 @@ class Draft:
         now: datetime,
         new_id: Callable[[datetime], int],
         buckets: Buckets,
+        people: People,
         generation: str,
     ) -> None:
         self.now = now
@@ -73,6 +80,9 @@ class Draft:
         self._facts = facts
         self._new_id = new_id
         self._buckets = buckets
+        self._people = people
+        self.enrolled_now: dict[Name, Enrolled] = {}
+        self._enrollments: dict[bytes, Enrollment | None] = {}
         self._generation = generation
         self._slugs: dict[Name, int] = {}
         self._pairs: dict[tuple[int, int], int] = {}
@@ -128,6 +138,20 @@ class Draft:
             event.type == "message" and not event.by(membership_id) for event in later
         )
 
+    def enrolled(self, project: str, name: str) -> Enrolled | None:
+        return self.enrolled_now.get((project, name)) or self._people.get(project, name)
+
+    def enrollment(self, code_hash: bytes) -> Enrollment | None:
+        if code_hash in self._enrollments:
+            return self._enrollments[code_hash]
+        return self._facts.enrollments.get(code_hash)
+
+    def is_used(self, project: str, name: str) -> bool:
+        return (project, name) in self._facts.used_names or any(
+            used_project == project and display_name(used) == name
+            for used_project, used in self.participants
+        )
+
     def spend(
         self, bucket: str, participant: Participant | Actor, cost: int, room_id: int = 0
     ) -> None:
@@ -154,9 +178,16 @@ class Draft:
         """Take in what one command has decided."""
         for participant in decision.participants:
             self.participants[participant.project, participant.conversation_id] = participant
-        if decision.room is None:
-            return
-        room = decision.room
+        if decision.enrolled:
+            self.enrolled_now[decision.enrolled.project, decision.enrolled.name] = decision.enrolled
+        if decision.offered:
+            self._enrollments[decision.offered.code_hash] = decision.offered
+        if decision.used_code:
+            self._enrollments[decision.used_code] = None
+        if decision.room is not None:
+            self._apply_to_room(decision, decision.room)
+
+    def _apply_to_room(self, decision: Decision, room: Room) -> None:
         if decision.room_is_new:
             self._add_room(room, decision.pair)
         elif room.id not in self.rooms:
@@ -164,10 +195,15 @@ class Draft:
         drafted = self.rooms[room.id]
         drafted.state = room
         drafted.events += decision.events
+        drafted.removes |= decision.removes
         self._extended |= {(room.id, membership_id) for membership_id, _ in decision.extended}
         if decision.reactions:
             message_id, held = decision.reactions
             self._reactions[room.id, message_id] = held
+
+    def event_types(self) -> Counter[str]:
+        """How many events of each type the batch has."""
+        return Counter(event.type for drafted in self.rooms.values() for event in drafted.events)
 
     def refund(self) -> None:
         """The batch is not stored: give back what it took from the buckets."""
@@ -179,6 +215,8 @@ class Draft:
         rows = Rows(self.now)
         rows.participants = {p.id: p for p in self.participants.values()}
         rows.answers = self.answers
+        rows.enrollments = self._enrollments
+        rows.enrolled = self.enrolled_now
         for room_id, drafted in self.rooms.items():
             if drafted.is_new:
                 rows.new_rooms[room_id] = (drafted.state, drafted.pair)
@@ -187,8 +225,10 @@ class Draft:
                     rows.memberships[room_id, member.id] = (member, position)
                     if drafted.state.kind != "room":
                         rows.arrivals[room_id, member.id, 0] = None
-            elif drafted.events:
-                rows.heads[room_id] = (drafted.live.state.head, drafted.state.head)
+            elif drafted.events or _differs(drafted.live.state, drafted.state):
+                rows.heads[room_id] = (drafted.live.state.head, drafted.state)
+            if drafted.removes:
+                rows.removals[room_id] = drafted.state.first_seq
             self._add_events(rows, room_id, drafted)
         for room_id, membership_id in self._extended:
             status = self.rooms[room_id].state.statuses.get(membership_id)
@@ -229,6 +269,15 @@ class Draft:
             new = seq - live.state.head - 1
             return drafted.events[new] if drafted and new < len(drafted.events) else None
         return live.tail.get(seq) or self._facts.messages.get((room_id, seq))
+
+
+def _differs(before: Room, after: Room) -> bool:
+    """Whether the room's own row has to be written although nothing has happened in it."""
+    return (before.first_seq, before.max_age_s, before.max_events) != (
+        after.first_seq,
+        after.max_age_s,
+        after.max_events,
+    )
 
 
 def _add_attendance(rows: Rows, room_id: int, event: Event) -> None:

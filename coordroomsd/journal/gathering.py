@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncpg
 
 from coordroomsd.domain.commands import Command, HeldReaction, Needs
+from coordroomsd.domain.identities import Enrollment
 from coordroomsd.domain.participants import Actor
 from coordroomsd.journal.draft import Facts, Unseen
 from coordroomsd.journal.submissions import KeyedCall
@@ -30,6 +31,7 @@ class Gathering:
         for need in needs:
             await self._people(facts, need)
             await self._places(facts, need)
+        await self._names(connection, facts, needs)
         await self._log(connection, facts, needs)
         if keys := self._keys(facts, keyed):
             facts.answers = await reads.kept_answers(connection, keys)
@@ -81,6 +83,24 @@ class Gathering:
         if room_id is not None:
             facts.pairs[pair] = room_id
             await self._room(facts, room_id)
+
+    async def _names(
+        self, connection: asyncpg.Connection, facts: Facts, needs: list[Needs]
+    ) -> None:
+        names = {need.name for need in needs if need.name}
+        if codes := [need.code_hash for need in needs if need.code_hash]:
+            facts.enrollments = await reads.enrollments(connection, codes)
+            for offer in facts.enrollments.values():
+                names.add((offer.project, offer.name))
+                await self._person(facts, offer)
+        for project, name in names:
+            if await reads.is_used(connection, project, name):
+                facts.used_names.add((project, name))
+
+    async def _person(self, facts: Facts, offer: Enrollment) -> None:
+        actor = Actor(offer.project, offer.name, offer.kind, offer.role)
+        if participant := await self._participants.get(actor):
+            facts.participants[offer.project, offer.name] = participant
 
     async def _room(self, facts: Facts, room_id: int) -> LiveRoom:
         room = facts.rooms.get(room_id) or await self._rooms.get(room_id)

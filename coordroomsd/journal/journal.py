@@ -8,6 +8,7 @@ database.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from coordroomsd.journal.gathering import Gathering
 from coordroomsd.journal.publishing import Publishing
 from coordroomsd.journal.submissions import Answer, KeyedCall, Respond, Submission
 from coordroomsd.live.buckets import Buckets
+from coordroomsd.live.metrics import Metrics
+from coordroomsd.live.people import People
 from coordroomsd.live.positions import Place, Positions
 from coordroomsd.live.rooms import LiveRoom
 from coordroomsd.store import faults
@@ -52,6 +55,8 @@ class Journal:
         publishing: Publishing,
         positions: Positions,
         buckets: Buckets,
+        people: People,
+        metrics: Metrics,
         clock: Clock,
         new_id: Callable[[datetime], int],
     ) -> None:
@@ -60,6 +65,8 @@ class Journal:
         self._publishing = publishing
         self._positions = positions
         self._buckets = buckets
+        self._people = people
+        self._metrics = metrics
         self._clock = clock
         self._new_id = new_id
         self._queue: deque[Submission] = deque()
@@ -68,6 +75,10 @@ class Journal:
         self._flush_due = False
         self._closing = False
         self._batch = database.batch
+
+    def __len__(self) -> int:
+        """How many calls are queued."""
+        return len(self._queue)
 
     async def execute(
         self, command: Command, respond: Respond, keyed: KeyedCall | None = None
@@ -130,11 +141,12 @@ class Journal:
             _settle(flushes, refusal)
         else:
             _settle(flushes, None)
-        if self._closing and self._positions:
-            self._flush_due = True
+            # The end waits for every position; while the database refuses them it does not.
+            self._flush_due |= self._closing and bool(self._positions)
 
     async def _store(self, batch: list[Submission], *, with_positions: bool) -> None:
         """Decide, commit, publish and answer one batch. Raises what kept it from being stored."""
+        began = self._clock.monotonic()
         while True:
             # Who gave up while the database was away is not begun again.
             batch = [submission for submission in batch if not submission.future.done()]
@@ -158,6 +170,7 @@ class Journal:
         self._publishing.publish(draft)
         for submission in batch:
             submission.settle()
+        self._metrics.stored(len(batch), self._clock.monotonic() - began, draft.event_types())
 
     def _undo(self, draft: Draft | None, taken: dict[Place, LiveRoom]) -> None:
         self._positions.back(taken)
@@ -176,7 +189,12 @@ class Journal:
         keyed = [submission.keyed for submission in batch if submission.keyed]
         facts = await self._gathering.gather(self._database.writer, commands, keyed)
         draft = Draft(
-            facts, self._clock.now(), self._new_id, self._buckets, self._database.generation
+            facts,
+            self._clock.now(),
+            self._new_id,
+            self._buckets,
+            self._people,
+            self._database.generation,
         )
         for submission in batch:
             try:
@@ -195,6 +213,7 @@ class Journal:
         except Exception as error:
             if faults.fault_of(error) is not faults.Fault.OUTCOME_UNKNOWN:
                 raise
+            self._metrics.store_losses.inc()
             logger.warning("lost the database in a write, looking what became of it: %s", error)
             await self._database.reopen_writer()
             return self._database.batch == self._batch
@@ -213,7 +232,8 @@ class Journal:
             batch[0].fail(error)
             return
         for submission in batch:
-            await self._store([submission], with_positions=False)
+            with contextlib.suppress(Refusal):  # its own caller has been told
+                await self._store([submission], with_positions=False)
 
 
 Future = TypeVar("Future")

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.domain.identities import Enrolled, credential_of
 from coordroomsd.domain.members import reference
 from coordroomsd.journal.draft import Draft, RoomDraft
 from coordroomsd.live.participants import Participants
+from coordroomsd.live.people import People
 from coordroomsd.live.rooms import LiveRoom, Rooms
 from coordroomsd.live.timers import Timers
+from coordroomsd.live.waiters import Hub
 
 
 class Publishing:
     """Takes one argument: what was committed."""
 
-    def __init__(self, rooms: Rooms, participants: Participants, timers: Timers) -> None:
+    def __init__(
+        self,
+        rooms: Rooms,
+        participants: Participants,
+        timers: Timers,
+        people: People,
+        hub: Hub,
+    ) -> None:
         self._rooms = rooms
         self._participants = participants
         self._timers = timers
+        self._people = people
+        self._hub = hub
 
     def publish(self, draft: Draft) -> None:
         """Runs without a pause, so that nobody sees half of a batch."""
@@ -27,15 +39,24 @@ class Publishing:
                 if member.id not in drafted.live.positions:
                     drafted.live.positions[member.id] = draft.position(room_id, member.id)
             drafted.live.state = drafted.state
+            drafted.live.tail.forget_before(drafted.state.first_seq)
             drafted.live.tail.extend(drafted.events)
             if drafted.is_new:
                 self._rooms.add(drafted.live)
             if drafted.state.next_deadline is not None:
                 self._timers.arm(room_id, drafted.state.next_deadline)
+        for enrolled in draft.enrolled_now.values():
+            self._people.put(enrolled)
+            self._hub.revoke(credential_of(enrolled.project, enrolled.name), _token_ended(enrolled))
         for drafted in draft.rooms.values():
             if drafted.events:
                 _end_calls_of_who_left(drafted)
                 drafted.live.waiters.wake(drafted.events)
+
+
+def _token_ended(enrolled: Enrolled) -> Refusal:
+    """What calls are ended with that came in under a token which is revoked, or was replaced."""
+    return Refusal("unauthorized", f"The token of {enrolled.name} was revoked.")
 
 
 def _end_calls_of_who_left(drafted: RoomDraft) -> None:

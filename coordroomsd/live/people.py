@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from coordroomsd.domain.participants import ParticipantKind, Role
-
-
-class Enrolled(NamedTuple):
-    """An enrolled participant; `token_hash` None when its token was revoked."""
-
-    project: str
-    name: str
-    kind: ParticipantKind
-    role: Role
-    token_hash: bytes | None
+from coordroomsd.domain.identities import Enrolled, secret_hash
 
 
 class People:
@@ -47,9 +35,4 @@ class People:
 
     def of_token(self, token: str) -> Enrolled | None:
         """Whose token it is. Finding a hash in a table tells nothing of the token by its time."""
-        return self._by_hash.get(token_hash(token))
-
-
-def token_hash(token: str) -> bytes:
-    """What is kept of a token. It has 256 random bits, so a fast hash is enough."""
-    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
+        return self._by_hash.get(secret_hash(token))

@@ -54,6 +54,11 @@ class Tail:
         while len(self._entries) > MAX_EVENTS or self._bytes > MAX_BYTES:
             self._bytes -= _weight(self._entries.popleft().event)
 
+    def forget_before(self, first_seq: int) -> None:
+        """Drop what retention may have removed; the store knows which of it is kept."""
+        while self._entries and self._entries[0].event.seq < first_seq:
+            self._bytes -= _weight(self._entries.popleft().event)
+
     def after(self, seq: int) -> list[Entry] | None:
         """The entries after `seq`; None when some of them are in the store only."""
         start = self.start

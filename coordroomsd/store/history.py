@@ -24,14 +24,14 @@ class StoredReaction(NamedTuple):
 
 async def events(reader: Reader, room: Room, after_seq: int, limit: int) -> list[Event]:
     rows = await reader.fetch(SQL["events"], room.id, after_seq, limit)
-    return [_event(row, room) for row in rows]
+    return [event_of(row, room) for row in rows]
 
 
 async def events_by_others(
     reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
 ) -> list[Event]:
     rows = await reader.fetch(SQL["events_by_others"], room.id, after_seq, limit, membership_id)
-    return [_event(row, room) for row in rows]
+    return [event_of(row, room) for row in rows]
 
 
 async def messages(
@@ -41,14 +41,14 @@ async def messages(
         rows = await reader.fetch(SQL["messages"], room.id, after_seq, limit)
     else:
         rows = await reader.fetch(SQL["messages_of_kind"], room.id, after_seq, limit, kind)
-    return [_event(row, room) for row in rows]
+    return [event_of(row, room) for row in rows]
 
 
 async def messages_by_others(
     reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
 ) -> list[Event]:
     rows = await reader.fetch(SQL["messages_by_others"], room.id, after_seq, limit, membership_id)
-    return [_event(row, room) for row in rows]
+    return [event_of(row, room) for row in rows]
 
 
 async def messages_at(reader: Reader, room: Room, seqs: Collection[int]) -> dict[int, Event]:
@@ -56,7 +56,7 @@ async def messages_at(reader: Reader, room: Room, seqs: Collection[int]) -> dict
     if not seqs:
         return {}
     rows = await reader.fetch(SQL["messages_at"], room.id, list(seqs))
-    return {row["seq"]: _event(row, room) for row in rows}
+    return {row["seq"]: event_of(row, room) for row in rows}
 
 
 async def count_messages_by_others(
@@ -82,6 +82,25 @@ async def wakers(
         list(interest.answers),
     )
     return [row["seq"] for row in rows]
+
+
+async def search(
+    reader: Reader,
+    project: str,
+    room_ids: list[int],
+    words: str,
+    limit: int,
+    *,
+    everywhere: bool,
+) -> list[asyncpg.Record]:
+    """The newest messages that have all the words, in these rooms or in all rooms of the project.
+
+    Rows for `event_of`, with the `room_id` of each.
+    """
+    rows: list[asyncpg.Record] = await reader.fetch(
+        SQL["search"], project, room_ids, everywhere, words, limit
+    )
+    return rows
 
 
 async def reactions(
@@ -112,7 +131,8 @@ async def first_replies(reader: Reader, room_id: int, seq: int) -> Mapping[int, 
     return {row["membership_id"]: row["seq"] for row in rows}
 
 
-def _event(row: asyncpg.Record, room: Room) -> Event:
+def event_of(row: asyncpg.Record, room: Room) -> Event:
+    """A row of the table `events` as the event it is."""
     detail = row["detail"]
     payload: Payload
     if row["type"] == "message":

@@ -130,3 +130,60 @@ WITH forgotten AS (
     ) RETURNING 1
 )
 SELECT count(*) FROM forgotten
+
+-- name: enrollments
+SELECT code_hash, project, name, kind, role, expires_at FROM enrollments
+WHERE code_hash = ANY($1::bytea[])
+
+-- name: enrolled
+SELECT project, name, kind, role, token_hash FROM enrolled
+
+-- name: is_used
+-- Whether somebody acts, or has acted, under a name or below it; $3 is the name with LIKE's signs escaped.
+SELECT EXISTS (
+    SELECT 1 FROM participants
+    WHERE project = $1 AND (conversation_id = $2 OR conversation_id LIKE $3 || '/%')
+)
+
+-- name: conversations_of_project
+SELECT id FROM rooms WHERE project = $1 AND kind <> 'room' AND id > $2 ORDER BY id LIMIT $3
+
+-- name: forget_offers
+WITH forgotten AS (
+    DELETE FROM enrollments WHERE code_hash IN (
+        SELECT code_hash FROM enrollments WHERE expires_at < $1 LIMIT $2
+    ) RETURNING 1
+)
+SELECT count(*) FROM forgotten
+
+-- name: over_policy
+-- Rooms that keep more than their policy, or the default ($1 age in seconds, $2 events; 0 keeps all), allows at $3:
+-- where their log should begin, and rooms that have been cut before, whose kept messages may have become free to go.
+SELECT r.id, greatest(r.first_seq, r.latest_seq - limits.events + 1, aged.seq) AS first_seq
+FROM rooms r
+CROSS JOIN LATERAL (
+    SELECT coalesce(r.max_age_s, nullif($1::bigint, 0)) AS age_s,
+           coalesce(r.max_events, nullif($2::bigint, 0)) AS events
+) limits
+LEFT JOIN LATERAL (
+    SELECT e.seq FROM events e
+    WHERE e.room_id = r.id AND e.seq >= r.first_seq
+      AND e.at >= $3::timestamptz - make_interval(secs => limits.age_s)
+    ORDER BY e.seq LIMIT 1
+) young ON limits.age_s IS NOT NULL
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN limits.age_s IS NOT NULL THEN coalesce(young.seq, r.latest_seq) END AS seq
+) aged
+WHERE (limits.age_s IS NOT NULL OR limits.events IS NOT NULL)
+  AND (r.first_seq > 1 OR r.latest_seq - limits.events + 1 > r.first_seq OR aged.seq > r.first_seq)
+
+-- name: search
+-- The newest messages that have all the words, in rooms of $2, or with $3 in every room of the project too.
+SELECT e.room_id, e.seq, e.type, e.reason, e.at, e.membership_id, e.by_daemon, e.kind, e.body, e.reply_to, e.detail
+FROM events e JOIN rooms r ON r.id = e.room_id
+WHERE e.type = 'message' AND to_tsvector('simple', e.body) @@ plainto_tsquery('simple', $4)
+  AND (e.room_id = ANY($2::bigint[]) OR ($3 AND r.project = $1 AND r.kind = 'room'))
+ORDER BY e.at DESC, e.seq DESC LIMIT $5
+
+-- name: merge_words
+SELECT gin_clean_pending_list('events_by_word'::regclass)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import asyncpg
 
+from coordroomsd.domain.identities import Enrolled, Enrollment
 from coordroomsd.domain.participants import Actor, Author, Participant, display_name
 from coordroomsd.domain.rooms import Claim, Member, Room, Status
 from coordroomsd.store import queries
@@ -115,6 +116,40 @@ async def kept_answers(reader: Reader, keys: list[Key]) -> dict[Key, KeptAnswer]
         Key(*list(row)[:4]): KeptAnswer(row["fingerprint"], row["status"], row["answer"])
         for row in rows
     }
+
+
+async def conversations_of_project(
+    reader: Reader, project: str, after: int, limit: int
+) -> list[int]:
+    """All rooms of two of a project, the oldest first."""
+    rows = await reader.fetch(SQL["conversations_of_project"], project, after, limit)
+    return [row["id"] for row in rows]
+
+
+async def enrollments(reader: Reader, codes: list[bytes]) -> dict[bytes, Enrollment]:
+    """The offers with these hashes of codes, in time or not."""
+    rows = await reader.fetch(SQL["enrollments"], codes)
+    return {row["code_hash"]: Enrollment(*row) for row in rows}
+
+
+async def enrolled(reader: Reader) -> list[Enrolled]:
+    """Everybody who was ever enrolled."""
+    return [Enrolled(*row) for row in await reader.fetch(SQL["enrolled"])]
+
+
+async def is_used(reader: Reader, project: str, name: str) -> bool:
+    """Whether a participant has acted under the name or below it."""
+    escaped = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    used: bool = await reader.fetchval(SQL["is_used"], project, name, escaped)
+    return used
+
+
+async def over_policy(
+    reader: Reader, max_age_s: int, max_events: int, now: datetime
+) -> list[tuple[int, int]]:
+    """Rooms that keep more than they may, with the number that their log should begin at."""
+    rows = await reader.fetch(SQL["over_policy"], max_age_s, max_events, now)
+    return [(row["id"], row["first_seq"]) for row in rows]
 
 
 async def deadlines(reader: Reader, until: datetime) -> list[tuple[int, datetime]]:

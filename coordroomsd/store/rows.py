@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
 
 from coordroomsd.domain.events import Event, Message, payload_wire
+from coordroomsd.domain.identities import Enrolled, Enrollment
 from coordroomsd.domain.participants import Participant
 from coordroomsd.domain.rooms import Claim, Member, Room, Status
 
@@ -42,8 +43,10 @@ class Rows:
 
     at: datetime
     new_rooms: dict[int, tuple[Room, tuple[int, int] | None]] = field(default_factory=dict)
-    # By room: the head that the batch found and the one that it leaves.
-    heads: dict[int, tuple[int, int]] = field(default_factory=dict)
+    # By room: the head that the batch found, and the room as it leaves it.
+    heads: dict[int, tuple[int, Room]] = field(default_factory=dict)
+    # By room: the number before which events go.
+    removals: dict[int, int] = field(default_factory=dict)
     participants: dict[int, Participant] = field(default_factory=dict)
     memberships: dict[tuple[int, int], tuple[Member, Position]] = field(default_factory=dict)
     positions: dict[tuple[int, int], Position] = field(default_factory=dict)
@@ -56,16 +59,15 @@ class Rows:
     claims: dict[tuple[int, str], Claim | None] = field(default_factory=dict)
     reactions: dict[tuple[int, int, int, str], datetime | None] = field(default_factory=dict)
     answers: dict[Key, KeptAnswer] = field(default_factory=dict)
+    # By the hash of the code; None: it was used.
+    enrollments: dict[bytes, Enrollment | None] = field(default_factory=dict)
+    enrolled: dict[tuple[str, str], Enrolled] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(
-            self.events
-            or self.new_rooms
-            or self.participants
-            or self.statuses
-            or self.positions
-            or self.answers
-        )
+        return any(getattr(self, name) for name in _CHANGES)
+
+
+_CHANGES = [change.name for change in fields(Rows) if change.name != "at"]
 
 
 def event_row(room_id: int, event: Event) -> tuple[Any, ...]:

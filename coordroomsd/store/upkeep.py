@@ -13,6 +13,21 @@ CHUNK = 1000
 
 async def forget_answers(database: Database, before: datetime) -> None:
     """Forget the answers that were kept for idempotency keys and are older than that."""
+    await _forget(database, SQL["forget_answers"], before)
+
+
+async def forget_offers(database: Database, before: datetime) -> None:
+    """Forget the enrolment codes that ran out before that."""
+    await _forget(database, SQL["forget_offers"], before)
+
+
+async def merge_words(database: Database) -> None:
+    """Merge the pending list of the search index."""
     async with database.side_session() as session:
-        while await session.fetchval(SQL["forget_answers"], before, CHUNK) == CHUNK:
+        await session.fetchval(SQL["merge_words"])
+
+
+async def _forget(database: Database, sql: str, before: datetime) -> None:
+    async with database.side_session() as session:
+        while await session.fetchval(sql, before, CHUNK) == CHUNK:
             pass

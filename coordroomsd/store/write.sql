@@ -20,8 +20,10 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bi
      AS new (id, project, kind, name, slug, pair_low, pair_high, created_at, latest_seq)
 
 -- name: heads
-UPDATE rooms SET latest_seq = new.head
-FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS new (id, expected, head)
+UPDATE rooms
+SET latest_seq = new.head, first_seq = new.first_seq, max_age_s = new.max_age_s, max_events = new.max_events
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+     AS new (id, expected, head, first_seq, max_age_s, max_events)
 WHERE rooms.id = new.id AND rooms.latest_seq = new.expected
 RETURNING 1
 
@@ -95,3 +97,33 @@ WHERE reactions.room_id = ended.room_id AND reactions.message_id = ended.message
 INSERT INTO idempotency (room_id, participant_id, route, key, fingerprint, status, answer, at)
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::smallint[], $7::bytea[],
                      $8::timestamptz[])
+
+-- name: enrollments
+INSERT INTO enrollments (code_hash, project, name, kind, role, expires_at)
+SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+
+-- name: enrollments_ended
+DELETE FROM enrollments USING unnest($1::bytea[]) AS ended (code_hash)
+WHERE enrollments.code_hash = ended.code_hash
+
+-- name: enrolled
+INSERT INTO enrolled (project, name, kind, role, token_hash)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[])
+ON CONFLICT (project, name) DO UPDATE SET token_hash = excluded.token_hash
+
+-- name: removals
+-- Retention: what lies before a room's first number goes, but for questions that nobody has answered and for messages
+-- that a held claim points at. Those go with a later removal.
+DELETE FROM events USING unnest($1::bigint[], $2::bigint[]) AS gone (room_id, first_seq)
+WHERE events.room_id = gone.room_id AND events.seq < gone.first_seq
+  AND NOT (events.kind IS NOT DISTINCT FROM 'question' AND NOT EXISTS (
+      SELECT 1 FROM events reply WHERE reply.room_id = events.room_id AND reply.reply_to = events.seq))
+  AND NOT EXISTS (
+      SELECT 1 FROM claims WHERE claims.room_id = events.room_id AND claims.proposed_by_seq = events.seq)
+
+-- name: removed_reactions
+-- Of messages that an earlier removal took: this statement does not see its own.
+DELETE FROM reactions USING unnest($1::bigint[], $2::bigint[]) AS gone (room_id, first_seq)
+WHERE reactions.room_id = gone.room_id AND reactions.message_id < gone.first_seq
+  AND NOT EXISTS (
+      SELECT 1 FROM events WHERE events.room_id = reactions.room_id AND events.seq = reactions.message_id)

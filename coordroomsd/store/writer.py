@@ -76,7 +76,16 @@ def _parts(rows: Rows) -> Iterable[Part]:
             ),
         )
     if rows.heads:
-        yield "heads", _columns((room_id, *head) for room_id, head in rows.heads.items())
+        yield (
+            "heads",
+            _columns(
+                (r.id, expected, r.head, r.first_seq, r.max_age_s, r.max_events)
+                for expected, r in rows.heads.values()
+            ),
+        )
+    if rows.removals:
+        yield "removals", _columns(rows.removals.items())
+        yield "removed_reactions", _columns(rows.removals.items())
     if rows.memberships:
         yield (
             "memberships",
@@ -107,6 +116,16 @@ def _parts(rows: Rows) -> Iterable[Part]:
     yield from _kept_and_ended("reactions", rows.reactions, lambda at: (at,))
     if rows.answers:
         yield "answers", _columns((*key, *answer, rows.at) for key, answer in rows.answers.items())
+    yield from _identity_parts(rows)
+
+
+def _identity_parts(rows: Rows) -> Iterable[Part]:
+    if offered := [offer for offer in rows.enrollments.values() if offer is not None]:
+        yield "enrollments", _columns(offered)
+    if used := [code for code, offer in rows.enrollments.items() if offer is None]:
+        yield "enrollments_ended", [used]
+    if rows.enrolled:
+        yield "enrolled", _columns(rows.enrolled.values())
 
 
 def _kept_and_ended(name: str, changes: dict[Any, Any], values: Any) -> Iterable[Part]:

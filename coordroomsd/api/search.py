@@ -1,0 +1,83 @@
+"""Full-text search over what the caller may read."""
+
+from __future__ import annotations
+
+import re
+
+from coordroomsd.api import places, schemas
+from coordroomsd.api.call import Call, json_answer
+from coordroomsd.api.messages import message_views
+from coordroomsd.api.rooms import conversations_of
+from coordroomsd.domain.events import Event, Message
+from coordroomsd.domain.members import reference
+from coordroomsd.journal.submissions import Answer
+from coordroomsd.live.rooms import LiveRoom
+from coordroomsd.store import history
+
+BEGIN, END = "⟦", "⟧"
+# Characters of a message shown on either side of the first word found.
+AROUND = 160
+_WORD = re.compile(r"\w+")
+
+
+async def search(call: Call) -> Answer:
+    asked: schemas.SearchQuery = call.arguments
+    rooms, everywhere = await _readable(call, asked.room)
+    found = await history.search(
+        call.services.reads,
+        call.request.caller.project,
+        [room.state.id for room in rooms],
+        asked.q,
+        asked.limit,
+        everywhere=everywhere,
+    )
+    results = []
+    for row in found:
+        room = await call.services.rooms.get(row["room_id"])
+        # What is committed but not yet published is found a moment later.
+        if room is None or row["seq"] > room.state.head:
+            continue
+        event = history.event_of(row, room.state)
+        [view] = await message_views(call.services.reads, room, [event])
+        results.append(
+            {
+                "room": reference(room.state),
+                "message": view,
+                "snippet": snippet(_body(event), asked.q),
+            }
+        )
+    return json_answer(200, {"results": results})
+
+
+async def _readable(call: Call, reference_: str | None) -> tuple[list[LiveRoom], bool]:
+    """The rooms to look in, and whether every room of the project is among them."""
+    if reference_ is not None:
+        call.live = await call.room_named(reference_)
+        await call.reader()
+        return [call.live], False
+    role = call.actor.role if call.actor else call.request.caller.role
+    rooms: list[LiveRoom] = []
+    if call.actor:
+        rooms = await conversations_of(call)
+        if active := await places.active_or_none(call):
+            rooms.append(active)
+    return rooms, role in ("human", "operator")
+
+
+def _body(event: Event) -> str:
+    return event.payload.body if isinstance(event.payload, Message) else ""
+
+
+def snippet(body: str, query: str) -> str:
+    """The text around the first word that was looked for, as it was written, with the words marked."""
+    words = sorted({re.escape(word) for word in _WORD.findall(query)}, key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE) if words else None
+    first = pattern.search(body) if pattern else None
+    middle = first.start() if first else 0
+    begin, end = max(0, middle - AROUND), min(len(body), middle + AROUND)
+    if first:
+        end = min(len(body), max(end, first.end()))
+    shown = body[begin:end]
+    if pattern:
+        shown = pattern.sub(lambda found: f"{BEGIN}{found[0]}{END}", shown)
+    return f"{'… ' if begin else ''}{shown}{' …' if end < len(body) else ''}"
