@@ -103,7 +103,7 @@ def test_check_config_says_that_there_is_no_file(
     assert cli.main(["check-config"]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"# {tmp_path / 'config.toml'} is not there: nothing is set by file\n")
-    assert set(tomllib.loads(out)["server"]) == {"socket", "mcp_socket"}
+    assert set(tomllib.loads(out)["server"]) == {"socket", "mcp_socket", "hosts"}
 
 
 def test_no_command_shows_a_password(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
