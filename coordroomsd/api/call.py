@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import orjson
 
-from coordroomsd.api import places
+from coordroomsd.api.answers import AnswerModel
 from coordroomsd.api.callers import Caller
+from coordroomsd.api.fields import Fields
+from coordroomsd.api.schemas import Nothing
 from coordroomsd.api.services import Services
 from coordroomsd.domain.commands import Command, Cursor
 from coordroomsd.domain.errors import Refusal
@@ -21,8 +23,40 @@ from coordroomsd.domain.rooms import Member
 from coordroomsd.journal.submissions import Answer, KeyedCall, Respond
 from coordroomsd.live.rooms import LiveRoom
 
-if TYPE_CHECKING:
-    from coordroomsd.api.operations import Operation
+# Who may call: anybody with a credential; one who acts for a participant; that or the operator; a reader of the room.
+Needs = Literal["nobody", "participant", "participant_or_operator", "operator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call. `path` is what follows /api/v1; its `{room}` is resolved before the handler runs."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    handler: Callable[[Call], Awaitable[Answer]]
+    needs: Needs
+    answer: type[AnswerModel]
+    status: int = 200
+    body: type[Fields] | None = None
+    query: type[Fields] = Nothing
+    # The codes that it may be refused with, beside those of every call.
+    refusals: tuple[str, ...] = ()
+    takes_key: bool = False
+    key_required: bool = False
+    # Another status that it may be answered with.
+    also: int | None = None
+    # It needs no credential; this bucket of the caller's address is looked at before everything else.
+    by_address: str | None = None
+    # It may stay for minutes, and ends when its caller goes away.
+    parks: bool = False
+    # With Accept: text/event-stream it is a stream.
+    streams: bool = False
+
+    @property
+    def has_room(self) -> bool:
+        return "{room}" in self.path or "{conversation}" in self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +156,6 @@ class Call:
         """A reader was shown everything after `began` and up to `ended`."""
         if member:
             self.services.positions.shown(self.room, member.id, began, ended)
-
-    async def room_named(self, reference: str) -> LiveRoom:
-        """A room by any of its names. Raises `room_not_found`."""
-        return await places.find(self, reference)
 
 
 def json_answer(status: int, value: Any) -> Answer:

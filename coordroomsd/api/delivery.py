@@ -71,7 +71,7 @@ def _within(messages: list[Event], limit: int, max_bytes: int) -> list[Event]:
 
 async def confirm(call: Call) -> Answer:
     asked: schemas.Confirm = call.body
-    rooms = {name: await call.room_named(name) for name in asked.cursors}
+    rooms = await places.find_each(call, asked.cursors)
     moves = []
     for name, room in rooms.items():
         member = await call.member(room)

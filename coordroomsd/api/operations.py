@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Literal
-
 from coordroomsd.api import (
     answers,
     conversations,
@@ -19,45 +15,7 @@ from coordroomsd.api import (
     states,
     waiting,
 )
-from coordroomsd.api.call import Call
-from coordroomsd.api.fields import Fields
-from coordroomsd.journal.submissions import Answer
-
-# Who may call: anybody with a credential; one who acts for a participant; that or the operator; a reader of the room.
-Needs = Literal["nobody", "participant", "participant_or_operator", "operator"]
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One call. `path` is what follows /api/v1; its `{room}` is resolved before the handler runs."""
-
-    id: str
-    method: str
-    path: str
-    summary: str
-    handler: Callable[[Call], Awaitable[Answer]]
-    needs: Needs
-    answer: type[answers.AnswerModel]
-    status: int = 200
-    body: type[Fields] | None = None
-    query: type[Fields] = schemas.Nothing
-    # The codes that it may be refused with, beside those of every call.
-    refusals: tuple[str, ...] = ()
-    takes_key: bool = False
-    key_required: bool = False
-    # Another status that it may be answered with.
-    also: int | None = None
-    # It needs no credential; this bucket of the caller's address is looked at before everything else.
-    by_address: str | None = None
-    # It may stay for minutes, and ends when its caller goes away.
-    parks: bool = False
-    # With Accept: text/event-stream it is a stream.
-    streams: bool = False
-
-    @property
-    def has_room(self) -> bool:
-        return "{room}" in self.path or "{conversation}" in self.path
-
+from coordroomsd.api.call import Operation
 
 _ROOM = ("room_not_found",)
 _MEMBER = (*_ROOM, "membership_not_found", "active_membership_not_found")

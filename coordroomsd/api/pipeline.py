@@ -14,10 +14,10 @@ from typing import Any
 import orjson
 
 from coordroomsd.api import places
-from coordroomsd.api.call import Call, Request, fingerprint
+from coordroomsd.api.call import Call, Operation, Request, fingerprint
 from coordroomsd.api.callers import Caller, acting
 from coordroomsd.api.fields import checked
-from coordroomsd.api.operations import OPERATIONS, Operation
+from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.api.routes import Routes
 from coordroomsd.api.services import Services
 from coordroomsd.domain.errors import Refusal, invalid

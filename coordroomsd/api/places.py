@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from coordroomsd.api.call import Call
 from coordroomsd.domain import ids
-from coordroomsd.domain.errors import Refusal
+from coordroomsd.domain.errors import Refusal, invalid
 from coordroomsd.domain.members import reference as room_reference
 from coordroomsd.domain.participants import Actor
 from coordroomsd.domain.text import slug
 from coordroomsd.live.rooms import LiveRoom
 from coordroomsd.store import reads
-
-if TYPE_CHECKING:
-    from coordroomsd.api.call import Call
 
 ACTIVE = "@active"
 # Below this likeness a suggestion would only confuse.
@@ -46,6 +44,18 @@ async def find(call: Call, reference: str) -> LiveRoom:
         f"There is no room {reference!r}." + (f" Did you mean {near!r}?" if near else ""),
         **({"did_you_mean": near} if near else {}),
     )
+
+
+async def find_each(call: Call, names: Iterable[str]) -> dict[str, LiveRoom]:
+    """The rooms of `cursors`, by the names given. Raises `invalid_arguments` when one is named twice."""
+    found: dict[str, LiveRoom] = {}
+    for name in names:
+        room = await find(call, name)
+        for other, known in found.items():
+            if known is room:
+                raise invalid("cursors", f"names one room twice, as {other!r} and as {name!r}")
+        found[name] = room
+    return found
 
 
 async def active(call: Call) -> LiveRoom:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from coordroomsd.api.call import Operation
 from coordroomsd.domain.errors import Refusal
-
-if TYPE_CHECKING:
-    from coordroomsd.api.operations import Operation
 
 _ANY = "{}"
 

@@ -52,7 +52,7 @@ async def search(call: Call) -> Answer:
 async def _readable(call: Call, reference_: str | None) -> tuple[list[LiveRoom], bool]:
     """The rooms to look in, and whether every room of the project is among them."""
     if reference_ is not None:
-        call.live = await call.room_named(reference_)
+        call.live = await places.find(call, reference_)
         await call.reader()
         return [call.live], False
     role = call.actor.role if call.actor else call.request.caller.role

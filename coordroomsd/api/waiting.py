@@ -8,15 +8,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import NamedTuple
 
 import orjson
 
-from coordroomsd.api import schemas
+from coordroomsd.api import places, schemas
 from coordroomsd.api.call import Call
 from coordroomsd.api.looking import Look, encode, look
 from coordroomsd.domain import wake
 from coordroomsd.domain.commands import Cursor
+from coordroomsd.domain.members import not_active
 from coordroomsd.domain.reactions import message_not_found
 from coordroomsd.domain.rooms import Member
 from coordroomsd.domain.wake import Interest
@@ -29,7 +31,7 @@ from coordroomsd.store import history
 _JITTER = 0.1
 
 
-class Place(NamedTuple):
+class Watched(NamedTuple):
     """One room of a wait. `name` is what the caller calls it."""
 
     name: str
@@ -40,7 +42,7 @@ class Place(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a wait came to its end, and what each place looked like then."""
+    """How a wait came to its end, and what each one looked like then."""
 
     reason: str
     looks: list[Look]
@@ -48,35 +50,35 @@ class Ended(NamedTuple):
 
 async def wait(call: Call) -> Answer:
     asked: schemas.Wait = call.arguments
-    place = await _place(
+    one = await _watched(
         call, "", call.room, asked.after_seq, wake.interest(asked.wake_on), call.cursor.generation
     )
-    reason, [found] = await _wait(call, [place], asked.timeout_s, asked.limit)
-    return Answer(200, encode(place.room, found, call.services.generation, reason=reason))
+    reason, [found] = await _wait(call, [one], asked.timeout_s, asked.limit)
+    return Answer(200, encode(one.room, found, call.services.generation, reason=reason))
 
 
 async def wait_on_many(call: Call) -> Answer:
     asked: schemas.WaitOnMany = call.body
-    rooms = {name: await call.room_named(name) for name in asked.cursors}
+    rooms = await places.find_each(call, asked.cursors)
     generation = call.arguments.generation
-    places = [
-        await _place(
+    watched = [
+        await _watched(
             call, name, room, asked.cursors[name], _interest_in(name, asked.wake_on), generation
         )
         for name, room in rooms.items()
     ]
-    reason, looks = await _wait(call, places, asked.timeout_s, asked.limit)
+    reason, looks = await _wait(call, watched, asked.timeout_s, asked.limit)
     now = call.services.clock.now()
     news = [
-        (place, found)
-        for place, found in zip(places, looks, strict=True)
-        if found.entries or (reason == "event" and _ends(place, found, now))
+        (one, found)
+        for one, found in zip(watched, looks, strict=True)
+        if found.entries or (reason == "event" and _ends(one, found, now))
     ]
     encoded = [
-        orjson.dumps(place.name)
+        orjson.dumps(one.name)
         + b":"
-        + encode(place.room, found, call.services.generation, reason=None)
-        for place, found in news
+        + encode(one.room, found, call.services.generation, reason=None)
+        for one, found in news
     ]
     rooms_json = b",".join(encoded)
     return Answer(200, b'{"reason":"%s","rooms":{%s}}' % (reason.encode(), rooms_json))
@@ -94,14 +96,14 @@ def _interest_in(name: str, wake_on: list[str]) -> Interest:
     return wake.interest(parts)
 
 
-async def _place(
+async def _watched(
     call: Call,
     name: str,
     room: LiveRoom,
     after_seq: int | None,
     interest: Interest,
     generation: str | None,
-) -> Place:
+) -> Watched:
     """Check one room of a wait, and take its number as proof of what the caller has."""
     member = await call.member(room)
     call.check_cursor(room, Cursor(after_seq, generation))
@@ -113,21 +115,23 @@ async def _place(
         after_seq = room.positions[member.id].cursor
     else:
         call.services.positions.prove(room, member.id, after_seq)
-    return Place(name, room, member, after_seq, interest)
+    return Watched(name, room, member, after_seq, interest)
 
 
-async def _wait(call: Call, places: list[Place], timeout_s: float, limit: int) -> Ended:
+async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int) -> Ended:
     services = call.services
     waiter = Waiter(call.request.caller.credential)
-    with _registered(call, waiter, places, timeout_s):
+    with _registered(call, waiter, watched, timeout_s):
         while True:
             waiter.rearm()
+            for one in watched:
+                _refuse_who_left(call, one)
             looks = [
                 await look(services.reads, p.room, p.after_seq, limit, p.member.id, p.interest)
-                for p in places
+                for p in watched
             ]
             now = services.clock.now()
-            if any(_ends(p, found, now) for p, found in zip(places, looks, strict=True)):
+            if any(_ends(p, found, now) for p, found in zip(watched, looks, strict=True)):
                 reason = "event"
             elif services.hub.closing:
                 reason = "closing"
@@ -136,20 +140,26 @@ async def _wait(call: Call, places: list[Place], timeout_s: float, limit: int) -
             else:
                 await waiter.parked()
                 continue
-            for place, found in zip(places, looks, strict=True):
+            for one, found in zip(watched, looks, strict=True):
                 services.positions.shown(
-                    place.room, place.member.id, found.after_seq, found.next_after_seq
+                    one.room, one.member.id, found.after_seq, found.next_after_seq
                 )
             return Ended(reason, looks)
 
 
-def _ends(place: Place, found: Look, now: object) -> bool:
-    return bool(found.woken_by) or place.interest.finds_free(place.room.state, now)  # type: ignore[arg-type]
+def _refuse_who_left(call: Call, one: Watched) -> None:
+    """Leaving ends a parked call; one that was about to park finds out here."""
+    if not one.room.state.memberships[one.member.id].active:
+        raise not_active(one.room.state, call.acting)
+
+
+def _ends(one: Watched, found: Look, now: datetime) -> bool:
+    return bool(found.woken_by) or one.interest.finds_free(one.room.state, now)
 
 
 @contextmanager
 def _registered(
-    call: Call, waiter: Waiter, places: list[Place], timeout_s: float
+    call: Call, waiter: Waiter, watched: list[Watched], timeout_s: float
 ) -> Iterator[None]:
     """Let the waiter be woken by its rooms, its deadline and the hub. A look alone needs none of it."""
     if not timeout_s:
@@ -159,12 +169,12 @@ def _registered(
     hub.register(waiter)
     shortened = timeout_s * (1 - _JITTER * call.services.jitter())
     deadline = asyncio.get_running_loop().call_later(shortened, waiter.expire)
-    for place in places:
-        place.room.waiters.add(waiter, place.interest, place.member.id)
+    for one in watched:
+        one.room.waiters.add(waiter, one.interest, one.member.id)
     try:
         yield
     finally:
         deadline.cancel()
         hub.discard(waiter)
-        for place in places:
-            place.room.waiters.discard(waiter, place.interest)
+        for one in watched:
+            one.room.waiters.discard(waiter, one.interest)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from coordroomsd.api.call import Request
+from coordroomsd.api.call import Operation, Request
 from coordroomsd.api.callers import CONVERSATION_HEADER
-from coordroomsd.api.operations import Operation
 from coordroomsd.api.pipeline import KEY_HEADER, Api, refusal_of
 from coordroomsd.api.streaming import Stream
 from coordroomsd.domain.errors import Refusal

@@ -10,9 +10,9 @@ from pydantic.json_schema import models_json_schema
 
 from coordroomsd import __version__
 from coordroomsd.api import answers
+from coordroomsd.api.call import Operation
 from coordroomsd.api.callers import CONVERSATION_HEADER
 from coordroomsd.api.fields import Fields
-from coordroomsd.api.operations import Operation
 from coordroomsd.api.pipeline import KEY_HEADER
 from coordroomsd.domain.errors import CODES
 from coordroomsd.http.calls import BASE

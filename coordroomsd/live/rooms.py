@@ -82,8 +82,9 @@ class Rooms:
 
     async def _load(self, room_id: int) -> LiveRoom | None:
         found = await reads.load_room(self._reader, room_id)
-        if found is None:
-            return None
+        # A room that was just made may be found in the store before the journal has published it.
+        if found is None or (published := self._loaded.get(room_id)):
+            return published if found else None
         room = LiveRoom(found.room, found.positions)
         self.add(room)
         return room

@@ -158,7 +158,7 @@ def _greeted(agent: Agent, line: bytes) -> Agent | None:
     return replace(
         agent,
         conversation=conversation if isinstance(conversation, str) and conversation else None,
-        max_wait_s=max_wait_s if isinstance(max_wait_s, (int, float)) else None,
+        max_wait_s=max_wait_s if isinstance(max_wait_s, (int, float)) and max_wait_s > 0 else None,
     )
 
 

@@ -29,8 +29,10 @@ Context = ServerRequestContext[Any, Any]
 
 # Tells hosts that count the silence that a wait is alive, and proxies that its stream is.
 PROGRESS_EVERY_S: Final = 15.0
-# The relay says with it how long a call had waited at a daemon before this one.
+# What the relay says about a wait: how long it had waited at a daemon before this one, and, where no
+# first line says it, the longest that the user lets a wait take.
 WAITED_KEY: Final = "coordrooms/waited_s"
+MAX_WAIT_KEY: Final = "coordrooms/max_wait_s"
 
 
 def tool_server(
@@ -83,8 +85,10 @@ async def _called(ctx: Context, name: str, agent: Agent, given: Json) -> Json:
 async def _waited(ctx: Context, agent: Agent, given: Json) -> Json:
     client = ctx.session.client_params
     limits = waits.Limits(
-        agent.max_wait_s or longest_wait_s(client.client_info.name if client else None),
-        _waited_before_s(ctx),
+        agent.max_wait_s
+        or _seconds(ctx, MAX_WAIT_KEY)
+        or longest_wait_s(client.client_info.name if client else None),
+        _seconds(ctx, WAITED_KEY),
     )
     progress = asyncio.create_task(_report_progress(ctx, limits.waited_s))
     try:
@@ -103,12 +107,13 @@ async def _report_progress(ctx: Context, waited_s: float) -> None:
         await ctx.session.report_progress(waited_s, message="waiting")
 
 
-def _waited_before_s(ctx: Context) -> float:
-    match (ctx.meta or {}).get(WAITED_KEY):
+def _seconds(ctx: Context, key: str) -> float:
+    """A number in the call's `_meta`; 0 when it is not there, or is none."""
+    match (ctx.meta or {}).get(key):
         case bool():
             return 0.0
-        case int() | float() as waited_s if 0 <= waited_s < math.inf:
-            return float(waited_s)
+        case int() | float() as seconds if 0 <= seconds < math.inf:
+            return float(seconds)
     return 0.0
 
 
