@@ -38,6 +38,9 @@ class Participants:
 
     async def _load(self, actor: Actor) -> Participant | None:
         found = await reads.participant(self._reader, actor)
+        # What was published meanwhile is newer.
+        if published := self.peek(actor):
+            return published
         if found:
             self.put(found)
         return found

@@ -82,11 +82,11 @@ class Rooms:
 
     async def _load(self, room_id: int) -> LiveRoom | None:
         found = await reads.load_room(self._reader, room_id)
-        # A room that was just made may be found in the store before the journal has published it.
-        if found is None or (published := self._loaded.get(room_id)):
-            return published if found else None
-        room = LiveRoom(found.room, found.positions)
-        self.add(room)
+        # A room that was just made is in the store a moment before the journal publishes it here.
+        room = self._loaded.get(room_id)
+        if room is None and found is not None:
+            room = LiveRoom(found.room, found.positions)
+            self.add(room)
         return room
 
     def _keep(self, room: LiveRoom) -> None:
