@@ -1,8 +1,9 @@
-"""`coordrooms mcp`: an MCP server on the standard streams that relays to the daemon's MCP socket.
+"""`coordrooms mcp`: an MCP server on the standard streams that relays to the daemon.
 
 There is one for each agent session, so it is small and starts at once: one thread, one poll loop,
 and little of the standard library. (`asyncio`, `dataclasses` or `logging` would each cost as much
-as all of it.) The tools live in the daemon. This end
+as all of it.) The tools live in the daemon, behind its MCP socket, or behind a URL
+(`relay_http.py`). This end
 
 * introduces itself and lists the tools, daemon or not (`relay_answers.py`);
 * names the session in its first line to the daemon, and shakes hands for the host on each new
@@ -15,12 +16,21 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 
-from .addresses import TcpAddress, acting_conversation, daemon_address
+from .addresses import (
+    Address,
+    UnixAddress,
+    acting_conversation,
+    caller_headers,
+    daemon_address,
+    token,
+)
 from .errors import ConfigurationError
 from .relay_answers import Message
 from .relay_loop import Relay
-from .relay_streams import Host
+from .relay_streams import Connection, Daemon, Host
 
 
 def main(arguments: list[str]) -> int:
@@ -29,12 +39,7 @@ def main(arguments: list[str]) -> int:
     try:
         address = daemon_address(options.get("url"))
         conversation = acting_conversation(options.get("conversation"))
-        if isinstance(address, TcpAddress):
-            raise ConfigurationError(
-                f"The relay needs the daemon's Unix socket, and was given {address}. Give your "
-                f"host {address}/mcp as a streamable HTTP server, with the token as its bearer "
-                "token, or name the socket: unix:/path/to/coordroomsd.sock."
-            )
+        connect = _connections(address, conversation)
         max_wait_s = options.get("max_wait")
         if max_wait_s is not None and not 1 <= max_wait_s <= 300:
             raise ConfigurationError("--max-wait is a number of seconds from 1 to 300.")
@@ -47,10 +52,21 @@ def main(arguments: list[str]) -> int:
     if max_wait_s is not None:
         hello["max_wait_s"] = max_wait_s
     try:
-        Relay(Host(), address.mcp, hello).run()
+        where = address.mcp if isinstance(address, UnixAddress) else address
+        Relay(Host(), connect, str(where), hello).run()
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def _connections(address: Address, conversation: str | None) -> Callable[[], Connection]:
+    """What makes a connection. Raises ConfigurationError for a token that cannot be used."""
+    if isinstance(address, UnixAddress):
+        return partial(Daemon, address.mcp.path)
+    # Sessions on the daemon's own host do without it, and without a token.
+    from .relay_http import HttpDaemon
+
+    return partial(HttpDaemon, address, caller_headers(conversation, token()))
 
 
 def _options(arguments: list[str]) -> Message:
@@ -71,7 +87,9 @@ def _options(arguments: list[str]) -> Message:
         "(default: COORDROOMS_CONVERSATION)",
     )
     parser.add_argument(
-        "--url", help="the daemon: unix:/path/to.sock (default: COORDROOMS_URL, else its own place)"
+        "--url",
+        help="the daemon: unix:/path/to.sock or http://host:port "
+        "(default: COORDROOMS_URL, else its own place)",
     )
     parser.add_argument(
         "--max-wait",

@@ -14,6 +14,8 @@ KEYED_TOOLS = ("write_messages", "send_to_peer")
 MOST_RESENDS = 5
 # How long the host has already waited, so that the daemon keeps the whole wait under its limit.
 WAITED_KEY = "coordrooms/waited_s"
+# The user's word on how long one wait may take with this host.
+MAX_WAIT_KEY = "coordrooms/max_wait_s"
 
 
 class Call:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import select
+from collections.abc import Callable
 from time import monotonic
 
-from .addresses import UnixAddress
 from .relay_answers import (
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -18,7 +18,7 @@ from .relay_answers import (
     parsed,
 )
 from .relay_calls import Call
-from .relay_streams import BACKLOG, Daemon, Host
+from .relay_streams import BACKLOG, Connection, Host
 
 # A restart takes a second or two; hosts give up on a call after a minute, some after half of one.
 PATIENCE_S = 20.0
@@ -29,13 +29,19 @@ CLOSING = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class Relay:
-    """`hello` is the first line to each daemon: it names the host's session."""
+    """`connect` makes a connection to the daemon, or raises OSError.
 
-    def __init__(self, host: Host, mcp_socket: UnixAddress, hello: Message) -> None:
+    `hello` is the first line on each: it names the host's session. `where` is for errors.
+    """
+
+    def __init__(
+        self, host: Host, connect: Callable[[], Connection], where: str, hello: Message
+    ) -> None:
         self._host = host
-        self._path = mcp_socket.path
+        self._connect_to = connect
+        self._where = where
         self._hello = hello
-        self._daemon: Daemon | None = None
+        self._daemon: Connection | None = None
         self._draining = False  # the daemon there is now said that it stops
         self._handshake: list[Message] = []
         self._calls: dict[object, Call] = {}
@@ -144,7 +150,7 @@ class Relay:
 
     # --- the daemon --------------------------------------------------------------------------
 
-    def _serve_daemon(self, daemon: Daemon, ready: int) -> None:
+    def _serve_daemon(self, daemon: Connection, ready: int) -> None:
         try:
             if ready & select.POLLOUT:
                 daemon.flush()
@@ -192,9 +198,9 @@ class Relay:
     def _connect(self) -> bool:
         """Make a connection and bring the daemon to where the last one was."""
         try:
-            self._daemon = Daemon(self._path)
+            self._daemon = self._connect_to()
         except OSError as fault:
-            self._reason = f"{self._path}: {fault.strerror or fault}"
+            self._reason = f"{self._where}: {fault.strerror or fault}"
             return False
         self._draining = False
         self._lost_at = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import socket
+from typing import Protocol
 
 READ_SIZE = 65536
 # POSIX promises that a pipe which polls as writable takes this many bytes without blocking.
@@ -58,8 +59,24 @@ class Host:
             self.flush()
 
 
+class Connection(Protocol):
+    """A connection to a daemon. Every method raises OSError when it is lost."""
+
+    unsent: bytearray
+
+    def fileno(self) -> int: ...
+
+    def read(self) -> list[bytes]:
+        """The lines that have come."""
+
+    def flush(self) -> None:
+        """Send as much of `unsent` as cannot block."""
+
+    def close(self) -> None: ...
+
+
 class Daemon:
-    """A connection to the daemon's MCP socket. Every method raises OSError when it is lost."""
+    """A connection to the daemon's MCP socket."""
 
     def __init__(self, path: str) -> None:
         self.unsent = bytearray()

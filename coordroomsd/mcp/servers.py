@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -18,6 +19,9 @@ from coordroomsd.mcp.agents import Agent, Api
 from coordroomsd.mcp.connections import Outgoing, serve
 from coordroomsd.mcp.gateways import CALLER, MESSAGE_MAX_BYTES
 from coordroomsd.mcp.tool_servers import tool_server
+
+# At INFO it names every session over HTTP by the id that is the key to it.
+logging.getLogger("mcp").setLevel(logging.WARNING)
 
 
 class Servers:

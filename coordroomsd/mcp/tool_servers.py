@@ -29,8 +29,8 @@ Context = ServerRequestContext[Any, Any]
 
 # Tells hosts that count the silence that a wait is alive, and proxies that its stream is.
 PROGRESS_EVERY_S: Final = 15.0
-# What the relay says about a wait: how long it had waited at a daemon before this one, and, where no
-# first line says it, the longest that the user lets a wait take.
+# What the relay says about a wait: how long it had waited at an earlier daemon and, where no first
+# line says it, the longest that the user lets a wait take.
 WAITED_KEY: Final = "coordrooms/waited_s"
 MAX_WAIT_KEY: Final = "coordrooms/max_wait_s"
 

@@ -8,13 +8,14 @@ import os
 import select
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from coordrooms.addresses import UnixAddress
 from coordrooms.relay_loop import Relay
-from coordrooms.relay_streams import Host
+from coordrooms.relay_streams import Daemon, Host
 
 DEADLINE_S = 10.0
 VERSION = "2025-06-18"
@@ -160,13 +161,17 @@ class Listener:
             connection.close()
 
 
-@contextlib.contextmanager
-def relayed(path: Path) -> Iterator[HostEnd]:
+def relayed(path: Path) -> AbstractContextManager[HostEnd]:
     """A relay between the host end that this gives and the socket at `path`."""
+    return hosted(lambda host: Relay(host, partial(Daemon, str(path)), str(path), HELLO))
+
+
+@contextlib.contextmanager
+def hosted(relay: Callable[[Host], Relay]) -> Iterator[HostEnd]:
+    """The host's end of what `relay` makes."""
     to_relay, from_host = os.pipe()
     to_host, from_relay = os.pipe()
-    relay = Relay(Host(to_relay, from_relay), UnixAddress(str(path)), HELLO)
-    thread = threading.Thread(target=relay.run)
+    thread = threading.Thread(target=relay(Host(to_relay, from_relay)).run)
     thread.start()
     host = HostEnd(to_host, from_host, thread)
     try:

@@ -122,7 +122,6 @@ def test_takes_the_url_and_the_longest_wait_as_options(
     ("arguments", "url", "explanation"),
     [
         ([], "ftp://there", "begins neither with unix:"),
-        ([], "http://127.0.0.1:8137", "http://127.0.0.1:8137/mcp as a streamable HTTP server"),
         (["--url", "unix:here"], "", "begins with /"),
         (["--max-wait", "long"], "", "invalid float value"),
         (["--max-wait", "0"], "unix:/s.sock", "from 1 to 300"),

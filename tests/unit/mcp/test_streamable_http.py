@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import os
 import socket
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
 import pytest
 import uvicorn
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
@@ -141,10 +144,37 @@ async def test_a_connection_that_breaks_takes_its_modern_wait_along(api: FakeApi
         await parked.gone.wait()
 
 
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_relay_may_come_over_http(api: FakeApi, url: str, era: str) -> None:
+    api.answers["GET /rooms/r/wait"] = parked = Parked(news("r"))
+    relay = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "coordrooms", "mcp", "--as", "ann-1/zoë", "--url", url.removesuffix("/mcp")],
+        env=dict(os.environ),
+    )
+    async with Client(relay, mode=era) as session:
+        await session.list_tools()
+        assert not (await session.call_tool("join_room", {"roomName": "r"})).is_error
+        assert api.asked[-1].conversation == "ann-1/zo%C3%AB"
+        waiting = asyncio.create_task(session.call_tool("wait", WAIT))
+        await parked.entered.wait()
+        waiting.cancel()
+        await parked.gone.wait()
+        api.answers["GET /rooms/r/wait"] = news("r")
+        assert not (await session.call_tool("wait", WAIT)).is_error
+
+
 async def test_a_request_is_as_large_as_any_other(url: str) -> None:
     call = request(1, "tools/call", name="wait", arguments={"room": "x" * MESSAGE_MAX_BYTES})
     async with httpx2.AsyncClient() as http:
         assert (await http.post(url, json=call, headers=HEADERS)).status_code == 413
+
+
+async def test_no_log_has_the_id_of_a_session(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        async with httpx2.AsyncClient(timeout=DEADLINE_S) as http:
+            opened = await http.post(url, json=handshake()[0], headers=HEADERS)
+    assert opened.headers["mcp-session-id"] not in caplog.text
 
 
 async def test_the_end_of_the_daemon_ends_open_streams(gateway: Gateway, url: str) -> None:
