@@ -42,12 +42,12 @@ def test_the_places_suit_the_account(who: Account, state_dir: str, socket: str) 
     assert (config.state_dir, config.server.socket) == (Path(state_dir), Path(socket))
 
 
-def test_the_runtime_directory_is_used_when_it_is_ones_own(tmp_path: Path) -> None:
-    environment = {"HOME": "/home/ann", "XDG_RUNTIME_DIR": str(tmp_path)}
+def test_the_runtime_directory_is_used_when_it_is_ones_own(state_dir: Path) -> None:
+    environment = {"HOME": "/home/ann", "XDG_RUNTIME_DIR": str(state_dir)}
     mine = Account(uid=os.geteuid() or 12345, environment=environment)
     if os.geteuid() == 0:
-        os.chown(tmp_path, 12345, -1)
-    assert load(account=mine).server.socket == tmp_path / "coordroomsd.sock"
+        os.chown(state_dir, 12345, -1)
+    assert load(account=mine).server.socket == state_dir / "coordroomsd.sock"
     theirs = Account(uid=mine.uid + 1, environment=environment)
     assert load(account=theirs).server.socket == Path(
         "/home/ann/.local/state/coordroomsd/coordroomsd.sock"
