@@ -15,13 +15,14 @@ from coordroomsd.api.callers import Caller
 from coordroomsd.api.fields import Fields
 from coordroomsd.api.schemas import Nothing
 from coordroomsd.api.services import Services
-from coordroomsd.domain.commands import Command, Cursor
+from coordroomsd.domain.commands import Command, Counted, Cursor
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.members import never_joined, not_active, refuse_cursor
 from coordroomsd.domain.participants import Actor, Participant
 from coordroomsd.domain.rooms import Member
 from coordroomsd.journal.submissions import Answer, KeyedCall, Respond
 from coordroomsd.live.rooms import LiveRoom
+from coordroomsd.store import history
 
 # Who may call: anybody with a credential; one who acts for a participant; that or the operator; a reader of the room.
 Needs = Literal["nobody", "participant", "participant_or_operator", "operator"]
@@ -151,6 +152,18 @@ class Call:
 
     def check_cursor(self, room: LiveRoom, cursor: Cursor) -> None:
         refuse_cursor(room.state, cursor, self.services.generation)
+
+    async def counted(self, after_seq: int | None) -> Counted | None:
+        """Others' messages after a number that lies before the room's tail."""
+        participant = await self.participant()
+        member = self.room.state.members.get(participant.id) if participant else None
+        if after_seq is None or member is None or after_seq >= self.room.tail.start:
+            return None
+        head = self.room.state.head
+        messages = await history.count_messages_by_others(
+            self.services.reads, self.room.state.id, after_seq, head, member.id
+        )
+        return Counted(messages, head)
 
     def shown(self, member: Member | None, began: int, ended: int) -> None:
         """A reader was shown everything after `began` and up to `ended`."""

@@ -27,9 +27,9 @@ async def unread(call: Call) -> Answer:
 async def _unread_in(call: Call, room: LiveRoom, asked: schemas.Unread) -> Json:
     member = await call.member(room)
     cursor = room.positions[member.id].cursor
-    found, head = await _after(call, room, cursor, member.id, asked.limit + 1)
-    given = _within(found, asked.limit, asked.max_bytes)
-    has_more = len(given) < len(found)
+    (found, more), head = await _after(call, room, cursor, member.id, asked.limit)
+    given = _within(found, asked.max_bytes)
+    has_more = more or len(given) < len(found)
     return {
         "room": reference(room.state),
         "kind": room.state.kind,
@@ -43,24 +43,24 @@ async def _unread_in(call: Call, room: LiveRoom, asked: schemas.Unread) -> Json:
 
 async def _after(
     call: Call, room: LiveRoom, cursor: int, membership_id: int, limit: int
-) -> tuple[list[Event], int]:
+) -> tuple[history.Page, int]:
     """Others' messages after the cursor, and the head they go up to."""
-    head = room.state.head
+    state = room.state
     tail = room.tail.after(cursor)
     if tail is None:
-        found = await history.messages_by_others(
-            call.services.reads, room.state, cursor, limit, membership_id
-        )
-        return [event for event in found if event.seq <= head], head
+        reader = call.services.reads
+        page = await history.messages_by_others(reader, state, cursor, limit, membership_id)
+        return page, state.head
     messages = (entry.event for entry in tail if entry.event.type == "message")
-    return [event for event in messages if not event.by(membership_id)][:limit], head
+    others = [event for event in messages if not event.by(membership_id)]
+    return history.Page(others[:limit], len(others) > limit), state.head
 
 
-def _within(messages: list[Event], limit: int, max_bytes: int) -> list[Event]:
+def _within(messages: list[Event], max_bytes: int) -> list[Event]:
     """The oldest ones that fit; one at least, whatever its size."""
     given: list[Event] = []
     size = 0
-    for event in messages[:limit]:
+    for event in messages:
         if isinstance(event.payload, Message):
             size += body_size(event.payload.body)
         if given and size > max_bytes:

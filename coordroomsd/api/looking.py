@@ -50,7 +50,8 @@ def look_at_tail(
         return None
     others = [entry for entry in tail if not entry.event.by(membership_id)]
     wakers = [entry.event.seq for entry in others if interest.woken_by(entry.event)]
-    return _page(after_seq, others, wakers[:MAX_WOKEN_BY], limit, room.state.head)
+    has_more = len(others) > limit
+    return _page(after_seq, others[:limit], wakers[:MAX_WOKEN_BY], has_more, room.state.head)
 
 
 async def _look_at_store(
@@ -62,18 +63,17 @@ async def _look_at_store(
     interest: Interest,
 ) -> Look:
     state = room.state
-    found = await history.events_by_others(reader, state, after_seq, limit + 1, membership_id)
+    found = await history.events_by_others(reader, state, after_seq, limit, membership_id)
     wakers = await history.wakers(reader, state.id, after_seq, membership_id, interest)
+    entries = [Entry(event) for event in found.events]
     # What is committed but not yet published comes with a later look, which the publishing causes.
-    entries = [Entry(event) for event in found if event.seq <= state.head]
-    return _page(
-        after_seq, entries, [seq for seq in wakers if seq <= state.head], limit, state.head
-    )
+    published = [seq for seq in wakers if seq <= state.head]
+    return _page(after_seq, entries, published, found.has_more, state.head)
 
 
-def _page(after_seq: int, others: list[Entry], wakers: list[int], limit: int, head: int) -> Look:
-    has_more = len(others) > limit
-    entries = others[:limit]
+def _page(
+    after_seq: int, entries: list[Entry], wakers: list[int], has_more: bool, head: int
+) -> Look:
     next_after_seq = entries[-1].event.seq if has_more else head
     return Look(after_seq, entries, wakers, next_after_seq, head, has_more)
 

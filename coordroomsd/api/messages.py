@@ -51,6 +51,7 @@ async def post(call: Call) -> Answer:
         Cursor(body.after_seq, call.arguments.generation),
         body.max_unseen,
         condition,
+        await call.counted(body.after_seq),
     )
 
     def respond(decision: Decision, draft: Draft) -> Answer:
@@ -117,11 +118,9 @@ async def messages_page(
     call: Call, room: LiveRoom, after_seq: int, limit: int, kind: str | None = None
 ) -> tuple[list[Event], bool, int]:
     """Messages after a number, whether there are more, and the head that they go up to."""
-    found = await history.messages(call.services.reads, room.state, after_seq, limit + 1, kind)
-    # What is committed but not yet published comes with a later page.
-    head = room.state.head
-    published = [event for event in found if event.seq <= head]
-    return published[:limit], len(published) > limit, head
+    state = room.state
+    found = await history.messages(call.services.reads, state, after_seq, limit, kind)
+    return found.events, found.has_more, state.head
 
 
 async def message_views(reader: Reader, room: LiveRoom, messages: Collection[Event]) -> list[Json]:
@@ -168,10 +167,9 @@ async def events(call: Call) -> Answer:
     after_seq = asked.after_seq or 0
     member = await call.reader()
     call.check_cursor(call.room, call.cursor)
-    found = await history.events(call.services.reads, call.room.state, after_seq, asked.limit + 1)
-    head = call.room.state.head
-    published = [event for event in found if event.seq <= head]
-    shown, has_more = published[: asked.limit], len(published) > asked.limit
+    state = call.room.state
+    shown, has_more = await history.events(call.services.reads, state, after_seq, asked.limit)
+    head = state.head
     next_after_seq = shown[-1].seq if has_more else head
     call.shown(member, after_seq, next_after_seq)
     return json_answer(

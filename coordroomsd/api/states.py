@@ -52,7 +52,13 @@ async def _react(call: Call, *, remove: bool) -> Answer:
 async def react(call: Call, reaction: str, *, remove: bool) -> Answer:
     """Add or take back a reaction to the message in the path."""
     command = React(
-        call.acting, call.room.state.id, message_id(call), reaction, remove, call.cursor
+        call.acting,
+        call.room.state.id,
+        message_id(call),
+        reaction,
+        remove,
+        call.cursor,
+        await call.counted(call.cursor.after_seq),
     )
 
     def respond(decision: Decision, draft: Draft) -> Answer:

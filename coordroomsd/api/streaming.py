@@ -82,10 +82,10 @@ class Stream:
         entries = self._room.tail.after(self._after_seq)
         if entries is not None:
             return entries
-        found = await history.events(
+        page = await history.events(
             self._call.services.reads, self._room.state, self._after_seq, _PAGE
         )
-        return [Entry(event) for event in found if event.seq <= self._room.state.head]
+        return [Entry(event) for event in page.events]
 
     def _shown(self, seq: int) -> None:
         self._call.shown(self._member, self._after_seq, seq)

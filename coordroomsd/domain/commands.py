@@ -29,6 +29,16 @@ class HeldReaction(NamedTuple):
     reaction: str
 
 
+class Counted(NamedTuple):
+    """How many messages by others the store has after a caller's number, up to `through_seq`.
+
+    Made before a command is queued, where a long count holds up nobody.
+    """
+
+    messages: int
+    through_seq: int
+
+
 @dataclass(frozen=True, slots=True)
 class Needs:
     """What a command must have at hand; the journal loads whatever memory does not hold."""
@@ -41,6 +51,7 @@ class Needs:
     messages: tuple[int, ...] = ()
     reactions_of: int | None = None
     unseen_after: int | None = None
+    counted: Counted | None = None
     # A project and a name that somebody is to be enrolled under.
     name: tuple[str, str] | None = None
     # The hash of an enrolment code.

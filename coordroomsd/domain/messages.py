@@ -8,6 +8,7 @@ from typing import NamedTuple
 from coordroomsd.domain.claims import refuse_unless_held
 from coordroomsd.domain.commands import (
     Condition,
+    Counted,
     Cursor,
     Decision,
     Draft,
@@ -42,6 +43,7 @@ class Post:
     cursor: Cursor = Cursor()
     max_unseen: int | None = None
     condition: Condition | None = None
+    counted: Counted | None = None
 
     def needs(self) -> Needs:
         return Needs(
@@ -49,6 +51,7 @@ class Post:
             actor=self.actor,
             messages=tuple({d.reply_to for d in self.drafts if d.reply_to is not None}),
             unseen_after=self.cursor.after_seq,
+            counted=self.counted,
         )
 
     def decide(self, view: View) -> Decision:

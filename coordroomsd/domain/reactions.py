@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from coordroomsd.domain.commands import Cursor, Decision, HeldReaction, Needs, View
+from coordroomsd.domain.commands import Counted, Cursor, Decision, HeldReaction, Needs, View
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.events import PROTOCOL_REACTIONS, Reaction
 from coordroomsd.domain.log import Log
@@ -32,6 +32,7 @@ class React:
     reaction: str
     remove: bool = False
     cursor: Cursor = Cursor()
+    counted: Counted | None = None
 
     def needs(self) -> Needs:
         return Needs(
@@ -40,6 +41,7 @@ class React:
             messages=(self.message_id,),
             reactions_of=self.message_id,
             unseen_after=self.cursor.after_seq,
+            counted=self.counted,
         )
 
     def decide(self, view: View) -> Decision:

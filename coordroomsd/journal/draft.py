@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
 
-from coordroomsd.domain.commands import Decision, HeldReaction, StoredMessage
+from coordroomsd.domain.commands import Counted, Decision, HeldReaction, StoredMessage
 from coordroomsd.domain.events import Event, Lease, Message, Reaction, StatusLine
 from coordroomsd.domain.identities import Enrolled, Enrollment
 from coordroomsd.domain.participants import Actor, Participant, display_name
@@ -19,13 +18,6 @@ from coordroomsd.live.rooms import LiveRoom
 from coordroomsd.store.rows import KeptAnswer, Key, Position, Rows
 
 Name = tuple[str, str]
-
-
-class Unseen(NamedTuple):
-    """A count of others' messages that the store made: those up to `through_seq`."""
-
-    messages: int
-    through_seq: int
 
 
 @dataclass(slots=True)
@@ -39,7 +31,7 @@ class Facts:
     messages: dict[tuple[int, int], Event] = field(default_factory=dict)
     reactions: dict[tuple[int, int], frozenset[HeldReaction]] = field(default_factory=dict)
     # By room, number and membership.
-    unseen: dict[tuple[int, int, int], Unseen] = field(default_factory=dict)
+    unseen: dict[tuple[int, int, int], Counted] = field(default_factory=dict)
     answers: dict[Key, KeptAnswer] = field(default_factory=dict)
     enrollments: dict[bytes, Enrollment] = field(default_factory=dict)
     used_names: set[Name] = field(default_factory=set)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncpg
 
-from coordroomsd.domain.commands import Command, HeldReaction, Needs
+from coordroomsd.domain.commands import Command, Counted, HeldReaction, Needs
 from coordroomsd.domain.identities import Enrollment
 from coordroomsd.domain.participants import Actor
-from coordroomsd.journal.draft import Facts, Unseen
+from coordroomsd.journal.draft import Facts
 from coordroomsd.journal.submissions import KeyedCall
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.rooms import LiveRoom, Rooms
@@ -121,7 +121,7 @@ class Gathering:
             if need.reactions_of is not None:
                 reactions.setdefault(need.room_id, set()).add(need.reactions_of)
             if need.unseen_after is not None and need.actor:
-                await self._unseen(connection, facts, room, need.actor, need.unseen_after)
+                await self._unseen(connection, facts, room, need)
         for room_id, seqs in messages.items():
             found = await history.messages_at(connection, facts.rooms[room_id].state, seqs)
             facts.messages |= {(room_id, seq): event for seq, event in found.items()}
@@ -133,19 +133,19 @@ class Gathering:
             facts.reactions |= {key: frozenset(value) for key, value in held.items()}
 
     async def _unseen(
-        self,
-        connection: asyncpg.Connection,
-        facts: Facts,
-        room: LiveRoom,
-        actor: Actor,
-        after_seq: int,
+        self, connection: asyncpg.Connection, facts: Facts, room: LiveRoom, need: Needs
     ) -> None:
-        participant = facts.participants.get((actor.project, actor.conversation_id))
+        """The count up to where the tail begins; `need.counted` has most of it already."""
+        actor, after_seq = need.actor, need.unseen_after
+        participant = actor and facts.participants.get((actor.project, actor.conversation_id))
         member = room.state.members.get(participant.id) if participant else None
-        if member is None or after_seq >= room.tail.start:
+        if member is None or after_seq is None or after_seq >= room.tail.start:
             return
-        through = room.state.head
-        count = await history.count_messages_by_others(
-            connection, room.state.id, after_seq, through, member.id
-        )
-        facts.unseen[room.state.id, after_seq, member.id] = Unseen(count, through)
+        messages, counted_to = need.counted or (0, after_seq)
+        if counted_to < room.tail.start:
+            head = room.state.head
+            messages += await history.count_messages_by_others(
+                connection, room.state.id, counted_to, head, member.id
+            )
+            counted_to = head
+        facts.unseen[room.state.id, after_seq, member.id] = Counted(messages, counted_to)

@@ -14,6 +14,9 @@ from coordroomsd.domain.rooms import Room
 from coordroomsd.domain.wake import Interest
 from coordroomsd.store.reads import SQL, Reader
 
+# Bodies on one page, at most: a thousand of the largest would be 64 MiB for one call.
+PAGE_BYTES = 4 * 1024 * 1024
+
 
 class StoredReaction(NamedTuple):
     message_id: int
@@ -22,33 +25,45 @@ class StoredReaction(NamedTuple):
     at: datetime
 
 
-async def events(reader: Reader, room: Room, after_seq: int, limit: int) -> list[Event]:
-    rows = await reader.fetch(SQL["events"], room.id, after_seq, limit)
-    return [event_of(row, room) for row in rows]
+class Page(NamedTuple):
+    """Events of a room, the oldest first, and whether there are more of them."""
+
+    events: list[Event]
+    has_more: bool
+
+
+async def events(reader: Reader, room: Room, after_seq: int, limit: int) -> Page:
+    return await _page(reader, room, "events", after_seq, limit)
 
 
 async def events_by_others(
     reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
-) -> list[Event]:
-    rows = await reader.fetch(SQL["events_by_others"], room.id, after_seq, limit, membership_id)
-    return [event_of(row, room) for row in rows]
+) -> Page:
+    return await _page(reader, room, "events_by_others", after_seq, limit, membership_id)
 
 
 async def messages(
     reader: Reader, room: Room, after_seq: int, limit: int, kind: str | None = None
-) -> list[Event]:
+) -> Page:
     if kind is None:
-        rows = await reader.fetch(SQL["messages"], room.id, after_seq, limit)
-    else:
-        rows = await reader.fetch(SQL["messages_of_kind"], room.id, after_seq, limit, kind)
-    return [event_of(row, room) for row in rows]
+        return await _page(reader, room, "messages", after_seq, limit)
+    return await _page(reader, room, "messages_of_kind", after_seq, limit, kind)
 
 
 async def messages_by_others(
     reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
-) -> list[Event]:
-    rows = await reader.fetch(SQL["messages_by_others"], room.id, after_seq, limit, membership_id)
-    return [event_of(row, room) for row in rows]
+) -> Page:
+    return await _page(reader, room, "messages_by_others", after_seq, limit, membership_id)
+
+
+async def _page(
+    reader: Reader, room: Room, query: str, after_seq: int, limit: int, *further: object
+) -> Page:
+    """What is committed but not yet published is left for a later page, as if it were not there."""
+    rows = await reader.fetch(SQL[query], room.id, after_seq, limit, PAGE_BYTES, *further)
+    published = [event_of(row, room) for row in rows if row["seq"] <= room.head]
+    has_more = bool(published) and len(published) == len(rows) < rows[0]["found"]
+    return Page(published, has_more)
 
 
 async def messages_at(reader: Reader, room: Room, seqs: Collection[int]) -> dict[int, Event]:
