@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -25,15 +26,16 @@ class Daemon:
         self.state_dir = state_dir
         self.socket = state_dir / "s.sock"
         self.url = f"unix:{self.socket}"
+        self.tcp_url = f"http://127.0.0.1:{_free_port()}"
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         """Return when it is ready."""
-        options = ("--state-dir", str(self.state_dir), "--socket", str(self.socket))
+        command = [sys.executable, "-m", "coordroomsd", "serve"]
+        command += ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
+        command += ["--listen", self.tcp_url.removeprefix("http://")]
         with (self.state_dir / "daemon.log").open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "coordroomsd", "serve", *options, stdout=log, stderr=log
-            )
+            self._process = await asyncio.create_subprocess_exec(*command, stdout=log, stderr=log)
         await until(self._is_ready)
 
     async def stop(self) -> None:
@@ -83,13 +85,21 @@ class Session:
 
 
 @contextlib.asynccontextmanager
-async def host(daemon: Daemon, conversation: str, mode: str = "legacy") -> AsyncIterator[Session]:
+async def host(
+    daemon: Daemon, conversation: str, mode: str = "legacy", **env: str
+) -> AsyncIterator[Session]:
     """The session of `conversation` in a host that starts `coordrooms mcp`."""
     relay = StdioServerParameters(
         command=sys.executable,
         args=["-m", "coordrooms", "mcp", "--conversation", conversation],
-        env=dict(os.environ) | {"COORDROOMS_URL": daemon.url},
+        env=dict(os.environ) | {"COORDROOMS_URL": daemon.url} | env,
     )
     async with Client(relay, mode=mode) as client:
         await client.list_tools()
         yield Session(client)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -18,6 +19,7 @@ from tests.acceptance.mcp_daemons import Daemon, Session, host
 from tests.polling import until
 from tests.postgres_servers import make_state_dir
 
+API = "http://localhost/api/v1"
 ERAS = ("legacy", "2026-07-28")
 NUMBERS = count(1)
 DECISION = {"kind": "decision", "body": "Use offsets."}
@@ -79,7 +81,7 @@ async def test_a_restart_goes_unnoticed(daemon: Daemon, room: str, number: signa
         await ann("create_room", roomName=room)
         cursor = (await bob("join_room", roomName=room))["next_cursor"]
         waits = [parked(bob, cursor=cursor), parked(ann, room=room)]
-        await until(lambda: is_waiting(daemon, ann_name, bob_name))
+        await until(lambda: is_waiting(daemon, ann_name, parked=[ann_name, bob_name]))
 
         await daemon.end(number)
         # There is nobody to take it; the next daemon does.
@@ -128,20 +130,52 @@ async def test_the_same_tools_are_at_mcp(daemon: Daemon, room: str, era: str) ->
             assert (await session("wait", room=room, timeout_s=0))["reason"] == "timeout"
 
 
-def http(daemon: Daemon, conversation: str) -> httpx2.AsyncClient:
-    transport = httpx2.AsyncHTTPTransport(uds=str(daemon.socket))
+async def test_an_agent_elsewhere_acts_as_its_token(
+    daemon: Daemon, room: str, tmp_path: Path
+) -> None:
+    name = f"remote-{room}"
+    async with http(daemon) as operator:
+        asked = {"name": name, "kind": "agent", "role": "agent", "expires_in_s": 60}
+        code = (await operator.post(f"{API}/enrollments", json=asked)).json()["code"]
+        token = (await operator.post(f"{API}/enroll", json={"code": code})).json()["token"]
+    file = tmp_path / "token"
+    file.touch(0o600)
+    file.write_text(token)
+    env = {"COORDROOMS_URL": daemon.tcp_url, "COORDROOMS_TOKEN_FILE": str(file)}
+    async with (
+        host(daemon, f"{name}/1", **env) as remote,
+        host(daemon, f"ann-{room}", ERAS[1]) as ann,
+    ):
+        made = await remote("create_room", roomName=room)
+        assert made["membership"]["conversationId"] == f"{name}/1"
+        await ann("join_room", roomName=room)
+        waiting = parked(remote, cursor=made["next_cursor"])
+        await until(lambda: is_waiting(daemon, f"ann-{room}", parked=[f"{name}/1"]))
+
+        await daemon.end(signal.SIGKILL)
+        await daemon.start()
+
+        await ann("write_messages", messages=[DECISION])
+        assert bodies((await waiting)["rooms"][room]["events"]) == ["Use offsets."]
+        file.write_text("not-the-token")
+        async with host(daemon, f"{name}/1", **env) as stranger:
+            assert (await stranger.failure("list_active_rooms"))["code"] == "unauthorized"
+
+
+def http(daemon: Daemon, conversation: str | None = None) -> httpx2.AsyncClient:
+    """The HTTP API on the socket, for that participant or for the operator."""
+    headers = {"Coordrooms-Conversation": conversation} if conversation else {}
     return httpx2.AsyncClient(
-        transport=transport, headers={"Coordrooms-Conversation": conversation}
+        transport=httpx2.AsyncHTTPTransport(uds=str(daemon.socket)), headers=headers
     )
 
 
-async def is_waiting(daemon: Daemon, *conversations: str) -> bool:
-    """Whether all of them are parked, as the members list of the active room says."""
-    async with http(daemon, conversations[0]) as client:
-        answer = await client.get("http://localhost/api/v1/rooms/@active/members")
-    members = answer.json()["members"]
-    parked = {member["conversation_id"] for member in members if member["waiting"]}
-    return parked >= set(conversations)
+async def is_waiting(daemon: Daemon, member: str, parked: Iterable[str] = ()) -> bool:
+    """Whether `member` (or all of `parked`) waits, as the list of its active room says."""
+    async with http(daemon, member) as client:
+        rows = (await client.get(f"{API}/rooms/@active/members")).json()["members"]
+    waiting = {row["conversation_id"] for row in rows if row["waiting"]}
+    return waiting >= set(parked or [member])
 
 
 def is_false(condition: Callable[[], Awaitable[bool]]) -> Callable[[], Awaitable[bool]]:
