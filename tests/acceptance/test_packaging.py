@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import site
 import subprocess
@@ -12,7 +13,7 @@ import venv
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import Distribution, PathDistribution
+from importlib.metadata import Distribution, PathDistribution, packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,30 @@ def test_the_installed_daemon_has_its_database_scripts(
     assert "applied 0001_" in run(command, "migrate", "--state-dir", state_dir, cwd=tmp_path)
     again = run(command, "migrate", "--state-dir", state_dir, cwd=tmp_path)
     assert again == "nothing to do: the database is up to date\n"
+
+
+def test_the_daemon_declares_what_it_imports() -> None:
+    """What another library brings along today, it may not tomorrow."""
+    found = imported_by(ROOT / "coordroomsd") - sys.stdlib_module_names - {"coordroomsd"}
+    # pydantic pins the one version of its core, and has types there that it does not hand on.
+    found -= {"pydantic_core"}
+    distributions = packages_distributions()
+    needed = {canonicalize_name(name) for module in found for name in distributions[module]}
+    runtime = (Requirement(text) for text in project("coordroomsd")["project"]["dependencies"])
+    assert needed - {canonicalize_name(requirement.name) for requirement in runtime} == set()
+
+
+def imported_by(folder: Path) -> set[str]:
+    """The top-level modules that the folder's files import."""
+    found = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            match node:
+                case ast.Import(names=names):
+                    found |= {alias.name.partition(".")[0] for alias in names}
+                case ast.ImportFrom(module=str(module), level=0):
+                    found.add(module.partition(".")[0])
+    return found
 
 
 # The lock
