@@ -28,6 +28,7 @@ class Buckets:
         self._clock = clock
         # What is missing from a full bucket, and when that was so.
         self._missing: dict[tuple[str, Hashable], tuple[float, float]] = {}
+        self._sweep_above = _SWEEP_ABOVE
 
     def __len__(self) -> int:
         return len(self._missing)
@@ -50,7 +51,7 @@ class Buckets:
                 retry_after_s=wait_s,
             )
         self._missing[name, owner] = (missing + cost, now)
-        if len(self._missing) > _SWEEP_ABOVE:
+        if len(self._missing) > self._sweep_above:
             self._sweep(now)
 
     def refund(self, name: str, owner: Hashable, cost: int) -> None:
@@ -65,3 +66,5 @@ class Buckets:
             for (name, owner), (missing, at) in self._missing.items()
             if missing - (now - at) * self.limits[name].per_s > 0
         }
+        # With most of them in use, each call would sweep anew.
+        self._sweep_above = max(_SWEEP_ABOVE, 2 * len(self._missing))
