@@ -8,7 +8,7 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ from coordroomsd.chores import (
     look_for_deadlines,
     merge_words,
 )
-from coordroomsd.clock import SteadyClock
+from coordroomsd.clock import Clock, SteadyClock
 from coordroomsd.config import Config
 from coordroomsd.domain import ids
 from coordroomsd.domain.conversations import PeerPolicy
@@ -96,15 +96,25 @@ async def opened(config: Config) -> AsyncIterator[Daemon]:
 @asynccontextmanager
 async def _with_database(config: Config, database: Database) -> AsyncIterator[Daemon]:
     try:
-        async with _running(config, database) as daemon:
+        async with running(config, database) as daemon:
             yield daemon
     finally:
         await database.close()
 
 
 @asynccontextmanager
-async def _running(config: Config, database: Database) -> AsyncIterator[Daemon]:
-    clock = SteadyClock(await database.writer.fetchval("SELECT clock_timestamp()"))
+async def running(
+    config: Config,
+    database: Database,
+    *,
+    clock: Clock | None = None,
+    jitter: Callable[[], float] = random.random,
+) -> AsyncIterator[Daemon]:
+    """A daemon on an open database, which stays open. Without `clock` the database's time counts.
+
+    `jitter` gives numbers from 0 up to 1.
+    """
+    clock = clock or SteadyClock(await database.writer.fetchval("SELECT clock_timestamp()"))
     rooms, participants = Rooms(database.reads), Participants(database.reads)
     positions, buckets = Positions(), Buckets(_limits(config.limits), clock)
 
@@ -134,7 +144,7 @@ async def _running(config: Config, database: Database) -> AsyncIterator[Daemon]:
         buckets,
         PeerPolicy(config.conversations.peer_policy, config.conversations.peers),
         database.generation,
-        random.random,
+        jitter,
         new_secret,
         sweeping.hasten,
     )
