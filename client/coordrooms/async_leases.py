@@ -8,7 +8,6 @@ from typing import Self
 
 from .async_connections import drive
 from .leases import Lease
-from .refusals import NotClaimHolderError
 
 
 class AsyncLease(Lease):
@@ -45,10 +44,8 @@ class AsyncLease(Lease):
         release = asyncio.create_task(self._release(), name=f"release {self.key}")
         try:
             await asyncio.shield(release)
-        except NotClaimHolderError as error:
-            if exc is None:
-                raise self.lost_error() from error
         except Exception:
+            # What the block raised tells more than that its claim could not be given back.
             if exc is None:
                 raise
 

@@ -9,7 +9,13 @@ from .errors import CoordroomsError, LeaseLostError
 from .models import Claim
 from .operations.signals import release, take
 from .operations.waits import LONGEST_WAIT_S, closing_pause, wait
-from .refusals import ClaimConflictError, RateLimitedError, RefusedError
+from .refusals import (
+    ActiveMembershipNotFoundError,
+    ClaimConflictError,
+    NotClaimHolderError,
+    RateLimitedError,
+    RefusedError,
+)
 from .sessions import Session
 
 # Two renewals may fail before the lease is in danger.
@@ -134,8 +140,15 @@ class Lease:
                 self._ends = sent + self._lease_s
 
     def give_back(self) -> Program[None]:
-        """Release this lease of the claim, and no other."""
-        yield from do(release(self._room, self.key, fence=self.fence))
+        """Release this lease of the claim, and no other. Raises LeaseLostError if it had ended."""
+        try:
+            yield from do(release(self._room, self.key, fence=self.fence))
+        except (NotClaimHolderError, ActiveMembershipNotFoundError) as error:
+            if isinstance(error, NotClaimHolderError) and error.holder is None:
+                # Free already: most likely by a first attempt whose answer was lost.
+                return
+            self._lost = error.detail
+            raise self.lost_error() from error
 
     def _until_free(self, left_s: float) -> Program[None]:
         # Without a number, so that nothing counts as received, and showing as little as possible:

@@ -31,7 +31,8 @@ class RefusedError(CoordroomsError):
         self.code = str(problem["code"])
         self.detail = str(problem.get("detail") or problem.get("title") or f"status {status}")
         self.recovery = str(problem.get("recovery") or "")
-        super().__init__(" ".join(filter(None, (f"{self.code}: {self.detail}", self.recovery))))
+        what = self.detail if self.detail.endswith((".", "!", "?")) else f"{self.detail}."
+        super().__init__(f"{self.code}: {what} {self.recovery}".rstrip())
 
 
 class InvalidArgumentsError(RefusedError):

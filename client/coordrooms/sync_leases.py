@@ -7,7 +7,6 @@ from types import TracebackType
 from typing import Self
 
 from .leases import Lease
-from .refusals import NotClaimHolderError
 from .sync_connections import drive
 
 
@@ -40,10 +39,8 @@ class SyncLease(Lease):
             return
         try:
             drive(self.session.run(self.give_back()))
-        except NotClaimHolderError as error:
-            if exc is None:
-                raise self.lost_error() from error
         except Exception:
+            # What the block raised tells more than that its claim could not be given back.
             if exc is None:
                 raise
 

@@ -212,3 +212,21 @@ def test_only_this_lease_is_given_back() -> None:
     request = daemon.requests[1]
     assert (request.method, request.path) == ("DELETE", "/rooms/r/claims")
     assert dict(request.query) == {"key": "the-draft", "fence": "9"}
+
+
+def test_a_release_whose_answer_was_lost_is_done() -> None:
+    free = problem("not_claim_holder", 409, holder=None, expires_at=None)
+    daemon = Scripted(CLAIMED, LOST, free)
+    held = taken(daemon)
+    daemon.run(held.session, held.give_back())
+    assert not held.lost
+
+
+def test_giving_back_what_another_holds_is_a_loss() -> None:
+    left = problem("active_membership_not_found", 409, room="r")
+    for refusal in (NOT_HOLDER, left):
+        daemon = Scripted(CLAIMED, refusal)
+        held = taken(daemon)
+        with pytest.raises(LeaseLostError):
+            daemon.run(held.session, held.give_back())
+        assert held.lost

@@ -1,0 +1,78 @@
+"""The daemon as a process, in a state directory of its own."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from tests.polling import GIVE_UP_AFTER_S
+from tests.postgres_servers import make_state_dir
+
+
+class Daemon:
+    """May be started, stopped and killed again and again on the same state."""
+
+    def __init__(self) -> None:
+        self.state_dir = make_state_dir()
+        self.socket = self.state_dir / "s.sock"
+        self.url = f"unix:{self.socket}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Return when it is ready."""
+        options = ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
+        with (self.state_dir / "daemon.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "coordroomsd", "serve", *options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={name: value for name, value in os.environ.items() if "COORDROOMS" not in name},
+            )
+        deadline = time.monotonic() + GIVE_UP_AFTER_S
+        while not self._is_ready():
+            assert (code := self.process.poll()) is None, f"exit code {code}\n{self.log()}"
+            assert time.monotonic() < deadline, self.log()
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """End it as a service manager does."""
+        code = self._end(signal.SIGTERM)
+        assert code == 0, f"exit code {code}\n{self.log()}"
+
+    def kill(self) -> None:
+        """End it as a crash does."""
+        self._end(signal.SIGKILL)
+
+    def discard(self) -> None:
+        """Leave no process and no file."""
+        if self.process is not None:
+            self.stop()
+        shutil.rmtree(self.state_dir)
+
+    def log(self) -> str:
+        return (self.state_dir / "daemon.log").read_text()
+
+    def _end(self, number: signal.Signals) -> int:
+        assert self.process is not None
+        process, self.process = self.process, None
+        process.send_signal(number)
+        return process.wait(GIVE_UP_AFTER_S)
+
+    def _is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("localhost")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        try:
+            connection.sock.connect(str(self.socket))
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == 200
+        except OSError:
+            return False
+        finally:
+            connection.close()
