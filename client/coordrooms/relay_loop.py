@@ -24,6 +24,8 @@ from .relay_streams import BACKLOG, Connection, Host
 PATIENCE_S = 20.0
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
+# What the daemon takes; without its id, which it does not read, its refusal would reach nobody.
+MESSAGE_MAX_BYTES = 1 << 20
 HANDSHAKE_ID = "coordrooms-relay-handshake"
 CLOSING = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
@@ -120,6 +122,8 @@ class Relay:
 
     def _asked(self, message: Message, line: bytes) -> None:
         answer = local_answer(message)
+        if answer is None and len(line) > MESSAGE_MAX_BYTES:
+            answer = _too_large(message, len(line))
         if answer is None:
             call = self._calls[message["id"]] = Call(message, line)
             self._place(call)
@@ -266,6 +270,15 @@ class Relay:
                 )
             )
         self._calls.clear()
+
+
+def _too_large(message: Message, size: int) -> Message:
+    return failure(
+        message,
+        "payload_too_large",
+        f"The call has {size} bytes; at most {MESSAGE_MAX_BYTES} are taken.",
+        "Send less: split it into several calls.",
+    )
 
 
 def _is_id(value: object) -> bool:

@@ -49,7 +49,7 @@ class Daemon:
         return await process.wait()
 
     async def discard(self) -> None:
-        if self._process is not None:
+        if self._process is not None and self._process.returncode is None:
             await self.stop()
 
     async def _is_ready(self) -> bool:

@@ -29,10 +29,12 @@ DECISION = {"kind": "decision", "body": "Use offsets."}
 async def daemon() -> AsyncIterator[Daemon]:
     """One for all tests: each has its own room and participants, and leaves it running."""
     daemon = Daemon(make_state_dir())
-    await daemon.start()
-    yield daemon
-    await daemon.discard()
-    shutil.rmtree(daemon.state_dir)
+    try:
+        await daemon.start()
+        yield daemon
+        await daemon.discard()
+    finally:
+        shutil.rmtree(daemon.state_dir)
 
 
 def parked(session: Session, **arguments: Any) -> asyncio.Task[Any]:
@@ -120,8 +122,9 @@ async def test_a_host_that_ends_leaves_no_waiter(daemon: Daemon, room: str) -> N
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_the_same_tools_are_at_mcp(daemon: Daemon, room: str, era: str) -> None:
-    async with http(daemon, f"ann-{room}") as over_socket:
-        transport = streamable_http_client("http://localhost/mcp", http_client=over_socket)
+    bearer = {"Authorization": f"Bearer {await enrolled(daemon, f'ann-{room}')}"}
+    async with httpx2.AsyncClient(headers=bearer) as over_tcp:
+        transport = streamable_http_client(f"{daemon.tcp_url}/mcp", http_client=over_tcp)
         async with Client(transport, mode=era) as client:
             assert len((await client.list_tools()).tools) == 14
             session = Session(client)
@@ -134,13 +137,9 @@ async def test_an_agent_elsewhere_acts_as_its_token(
     daemon: Daemon, room: str, tmp_path: Path
 ) -> None:
     name = f"remote-{room}"
-    async with http(daemon) as operator:
-        asked = {"name": name, "kind": "agent", "role": "agent", "expires_in_s": 60}
-        code = (await operator.post(f"{API}/enrollments", json=asked)).json()["code"]
-        token = (await operator.post(f"{API}/enroll", json={"code": code})).json()["token"]
     file = tmp_path / "token"
     file.touch(0o600)
-    file.write_text(token)
+    file.write_text(await enrolled(daemon, name))
     env = {"COORDROOMS_URL": daemon.tcp_url, "COORDROOMS_TOKEN_FILE": str(file)}
     async with (
         host(daemon, f"{name}/1", **env) as remote,
@@ -160,6 +159,15 @@ async def test_an_agent_elsewhere_acts_as_its_token(
         file.write_text("not-the-token")
         async with host(daemon, f"{name}/1", **env) as stranger:
             assert (await stranger.failure("list_active_rooms"))["code"] == "unauthorized"
+
+
+async def enrolled(daemon: Daemon, name: str) -> str:
+    """The token of a new agent."""
+    async with http(daemon) as operator:
+        asked = {"name": name, "kind": "agent", "role": "agent", "expires_in_s": 60}
+        code = (await operator.post(f"{API}/enrollments", json=asked)).json()["code"]
+        answer = (await operator.post(f"{API}/enroll", json={"code": code})).json()
+    return str(answer["token"])
 
 
 def http(daemon: Daemon, conversation: str | None = None) -> httpx2.AsyncClient:

@@ -12,6 +12,7 @@ import pytest
 
 from coordrooms import relay_loop
 from coordrooms.relay_calls import MOST_RESENDS, WAITED_KEY
+from coordrooms.relay_loop import MESSAGE_MAX_BYTES
 from coordrooms.relay_streams import BACKLOG
 from tests.unit.client.relay_ends import DEADLINE_S, HELLO, MODERN, HostEnd, Listener, relayed
 
@@ -107,19 +108,30 @@ def test_a_cancelled_call_is_cancelled_and_never_answered(
 def test_long_lines_pass_both_ways(host: HostEnd, listener: Listener) -> None:
     listener.open()
     host.introduce()
-    text = "ü" * 3_000_000
+    text = "x" * (MESSAGE_MAX_BYTES - 200)
     call = host.call(1, "list_room_messages")
     daemon = listener.accept().greeted()
     daemon.receive()
     long = host.call(2, "write_messages", body=text)
     assert daemon.receive() == long
     # The host reads nothing meanwhile, and is read all the same.
+    text *= 5
     daemon.answer(long, text=text)
     third = host.call(3, "list_active_rooms")
     assert host.receive()["result"]["text"] == text
     assert daemon.receive() == third
     daemon.answer(call)
     assert host.receive()["id"] == 1
+
+
+def test_a_line_that_the_daemon_would_not_take_is_refused(
+    host: HostEnd, listener: Listener
+) -> None:
+    listener.open()
+    host.introduce()
+    host.call(1, "write_messages", body="x" * MESSAGE_MAX_BYTES)
+    failure = host.failure()
+    assert (failure["id"], failure["code"]) == (1, "payload_too_large")
 
 
 def test_a_host_that_does_not_read_stops_the_daemon_and_not_itself(
