@@ -11,13 +11,14 @@ import contextlib
 import importlib
 import logging
 import socket
-import struct
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from coordroomsd.api.callers import Caller, identify_peer
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.mcp.agents import Agent, Api
+from coordroomsd.mcp.transports import CALLER, MESSAGE_MAX_BYTES
+from coordroomsd.peers import peer_uid
 
 if TYPE_CHECKING:
     from coordroomsd.mcp.servers import Servers
@@ -28,11 +29,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
-
-# As large as a request over HTTP may be.
-MESSAGE_MAX_BYTES: Final = 1 << 20
-CALLER: Final = "coordrooms.caller"
-_CREDENTIALS: Final = struct.Struct("3i")  # pid, uid, gid: struct ucred of unix(7)
 
 
 class Gateway:
@@ -96,7 +92,7 @@ class Gateway:
             raise RuntimeError("a session is a task")
         self._sessions.add(session)
         try:
-            agent = Agent(self._api, identify_peer(_peer_uid(writer)))
+            agent = Agent(self._api, identify_peer(peer_uid(writer.get_extra_info("socket"))))
             servers = await asyncio.shield(self._servers)
             await servers.session(reader, writer, agent)
         except asyncio.CancelledError:
@@ -112,12 +108,3 @@ class Gateway:
 
 def _stopping() -> Refusal:
     return Refusal("store_unavailable", "The daemon is stopping.")
-
-
-def _peer_uid(writer: asyncio.StreamWriter) -> int:
-    """The user at the other end, as the kernel saw it when the connection was made."""
-    raw = writer.get_extra_info("socket").getsockopt(
-        socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
-    )
-    _, uid, _ = _CREDENTIALS.unpack(raw)
-    return int(uid)

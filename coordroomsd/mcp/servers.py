@@ -17,8 +17,8 @@ from starlette.types import Receive, Scope, Send
 from coordroomsd.api.callers import CONVERSATION_HEADER, conversation_id
 from coordroomsd.mcp.agents import Agent, Api
 from coordroomsd.mcp.connections import Outgoing, serve
-from coordroomsd.mcp.gateways import CALLER, MESSAGE_MAX_BYTES
 from coordroomsd.mcp.tool_servers import tool_server
+from coordroomsd.mcp.transports import CALLER, MESSAGE_MAX_BYTES
 
 # At INFO it names every session over HTTP by the id that is the key to it.
 logging.getLogger("mcp").setLevel(logging.WARNING)

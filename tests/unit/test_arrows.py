@@ -15,6 +15,7 @@ PACKAGES = {"coordroomsd": ROOT / "coordroomsd", "coordrooms": ROOT / "client" /
 HEIGHTS = {
     "domain": 0,
     "clock": 1,
+    "peers": 1,
     "store": 2,
     "live": 3,
     "journal": 4,

@@ -15,7 +15,8 @@ from mcp.types import TextContent
 
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.mcp import gateways, tool_servers
-from coordroomsd.mcp.gateways import MESSAGE_MAX_BYTES, Gateway
+from coordroomsd.mcp.gateways import Gateway
+from coordroomsd.mcp.transports import MESSAGE_MAX_BYTES
 from tests.unit.mcp.fakes import FakeApi, Parked, membership, news, room
 from tests.unit.mcp.sessions import ERAS, client, greeted, handshake, raw, request, serving
 

@@ -20,7 +20,8 @@ from starlette.types import Receive, Scope, Send
 
 from coordroomsd.api.callers import Caller
 from coordroomsd.domain.errors import Refusal
-from coordroomsd.mcp.gateways import MESSAGE_MAX_BYTES, Gateway
+from coordroomsd.mcp.gateways import Gateway
+from coordroomsd.mcp.transports import MESSAGE_MAX_BYTES
 from tests.unit.mcp.fakes import FakeApi, Parked, membership, news, room
 from tests.unit.mcp.sessions import DEADLINE_S, ERAS, handshake, request, serving
 
