@@ -8,11 +8,16 @@ import sys
 def main() -> int:
     """Run the command of this process's arguments; returns the exit code."""
     arguments = sys.argv[1:]
-    # Hosts start this one for every agent session, so it loads nothing that it does not need.
+    # Hosts start the relay for every agent session and a hook at every tool call, so these load
+    # nothing that they do not need.
     if arguments[:1] == ["mcp"]:
         from .relay import main as relay
 
         return relay(arguments[1:])
+    if arguments[:1] == ["hook"] and not {"-h", "--help"}.intersection(arguments):
+        from .hooks import main as hook
+
+        return hook(arguments[1:])
     from .cli import main as command
 
     return command(arguments)

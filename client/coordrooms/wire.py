@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+# Set by type checkers. A hook runs at every tool call, and `typing` is a tenth of what that takes.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Literal
 
 # What h11 and uvicorn allow a head to have; ours are under 1 KiB.
 HEAD_LIMIT = 65_536

@@ -1,0 +1,101 @@
+"""What an installation, or its removal, would change."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from ..hosts.facts import Host, Place
+from .documents import Document
+from .insertions import put
+from .records import Record, read_record, record_path
+from .removals import take, take_rest
+from .transactions import Change, drop_folders, make_folders, write
+
+
+class Plan:
+    """The files of one host at one place, edited in memory. Raises InstallError when made."""
+
+    def __init__(self, host: Host, place: Place, *, removal: bool = False) -> None:
+        self.host = host
+        self.place = place
+        self.removal = removal
+        self.record = read_record(record_path(host.name, place.root))
+        self._documents: dict[str, Document] = {}
+        words = program()
+        edits = host.edits(place, words)
+        for edit in edits:
+            if removal:
+                take(self._document(edit.file), edit, self.record, words)
+            else:
+                put(self._document(edit.file), edit, self.record, words)
+        if removal:
+            for edit in edits:
+                take_rest(self._document(edit.file), edit, self.record)
+
+    @property
+    def changed(self) -> list[Document]:
+        return [document for document in self._documents.values() if document.changed]
+
+    @property
+    def remarks(self) -> list[Document]:
+        """Files about which there is something to say, changed or not."""
+        return [document for document in self._documents.values() if document.said]
+
+    def carry_out(self) -> None:
+        """Write it all. Raises InstallError, and then nothing is written."""
+        changes = [Change(file.file, file.before, file.after) for file in self.changed]
+        made = [] if self.removal else make_folders([change.path for change in changes])
+        self.record.folders += [folder for folder in made if folder not in self.record.folders]
+        os.makedirs(os.path.dirname(self.record.path), mode=0o700, exist_ok=True)
+        try:
+            write([*changes, self._record_change()])
+        except BaseException:
+            drop_folders(made)
+            raise
+        if self.removal:
+            drop_folders(self.record.folders)
+
+    def _record_change(self) -> Change:
+        try:
+            with open(self.record.path, "rb") as file:
+                before: bytes | None = file.read()
+        except FileNotFoundError:
+            before = None
+        return Change(self.record.path, before, None if self.removal else self._record_text())
+
+    def _record_text(self) -> bytes:
+        return self.record.text().encode()
+
+    def _document(self, file: str) -> Document:
+        if file not in self._documents:
+            self._documents[file] = Document(file)
+        return self._documents[file]
+
+
+def program() -> list[str]:
+    """The words that start this command from anywhere.
+
+    The bare name where every shell finds it; a path where only an activated environment does.
+    """
+    name = os.path.basename(sys.argv[0])
+    own = shutil.which(sys.argv[0]) if name == "coordrooms" else None
+    found = shutil.which("coordrooms")
+    if own is None:
+        own = os.path.join(os.path.dirname(sys.executable), "coordrooms")
+        if not os.access(own, os.X_OK):
+            return [sys.executable, "-P", "-m", "coordrooms"]
+    activated = sys.prefix != sys.base_prefix and found == os.path.join(sys.prefix, "bin", name)
+    if found is not None and os.path.samefile(found, own) and not activated:
+        return ["coordrooms"]
+    return [os.path.abspath(own)]
+
+
+def place(project: str | None) -> Place:
+    """This user, or the project at that path."""
+    root = None if project is None else os.path.abspath(project)
+    return Place(root, os.path.expanduser("~"), os.environ)
+
+
+__all__ = ["Plan", "Record", "place", "program"]
