@@ -1,4 +1,4 @@
-"""The daemon put together: the database below, the calls above, and the tasks that keep it going."""
+"""The daemon put together: the database below, the calls above, the tasks in between."""
 
 from __future__ import annotations
 

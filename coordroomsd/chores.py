@@ -1,4 +1,4 @@
-"""What has to be done though nobody calls: ending what runs out, and forgetting what is kept for a time."""
+"""What has to be done though nobody calls: ending what runs out, forgetting what is old."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def _seconds() -> float:
 class SteadyClock:
     """The database's time at the start of the daemon, counted on evenly from there.
 
-    A step of the host's clock moves no deadline while the daemon runs: it is seen at the next start.
+    A step of the host's clock moves no deadline while the daemon runs: it is seen at the next
+    start.
     """
 
     def __init__(self, at_start: datetime) -> None:

@@ -98,7 +98,8 @@ class Ending:
 class Server(uvicorn.Server):
     """uvicorn, told to end by `ending`, that wakes parked calls before it waits for them.
 
-    uvicorn waits for open requests first: parked calls would hold it up for their whole time, and be cut off then.
+    uvicorn waits for open requests first: parked calls would hold it up for their whole time, and
+    be cut off then.
     """
 
     def __init__(self, site: ASGIApp, hub: Hub, gateway: Gateway, ending: Ending) -> None:

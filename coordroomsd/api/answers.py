@@ -1,4 +1,4 @@
-"""What each call gives, for /openapi.json. Answers are built in views.py; a test holds the two together."""
+"""What each call gives, for /openapi.json; a test holds it together with views.py."""
 
 from __future__ import annotations
 

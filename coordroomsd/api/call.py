@@ -24,13 +24,14 @@ from coordroomsd.journal.submissions import Answer, KeyedCall, Respond
 from coordroomsd.live.rooms import LiveRoom
 from coordroomsd.store import history
 
-# Who may call: anybody with a credential; one who acts for a participant; that or the operator; a reader of the room.
+# Who may call: anybody with a credential; one who acts for a participant; that or the operator; a
+# reader of the room.
 Needs = Literal["nobody", "participant", "participant_or_operator", "operator"]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One call. `path` is what follows /api/v1; its `{room}` is resolved before the handler runs."""
+    """One call. `path` is what follows /api/v1; its room is found before the handler runs."""
 
     id: str
     method: str
@@ -48,7 +49,8 @@ class Operation:
     key_required: bool = False
     # Another status that it may be answered with.
     also: int | None = None
-    # It needs no credential; this bucket of the caller's address is looked at before everything else.
+    # It needs no credential; this bucket of the caller's address is looked at before everything
+    # else.
     by_address: str | None = None
     # It may stay for minutes, and ends when its caller goes away.
     parks: bool = False
@@ -75,7 +77,7 @@ class Request:
 
 @dataclass(slots=True)
 class Call:
-    """Filled in step by step by the pipeline; a handler finds everything that its operation needs."""
+    """Filled in step by step by the pipeline; a handler finds all that its operation needs."""
 
     services: Services
     operation: Operation
@@ -120,7 +122,7 @@ class Call:
         return await self.services.participants.get(self.acting)
 
     async def member(self, room: LiveRoom | None = None) -> Member:
-        """The caller's active membership of the room. Raises what a member's call is refused with."""
+        """The caller's active membership. Raises what a member's call is refused with."""
         room = room or self.room
         participant = await self.participant()
         member = room.state.members.get(participant.id) if participant else None

@@ -20,7 +20,8 @@ _MAX_CONVERSATION = 200
 class Caller:
     """A credential that was accepted.
 
-    `name` is the participant that a token is for; None for a peer of the Unix socket, who may name any agent.
+    `name` is the participant that a token is for; None for a peer of the Unix socket, who may name
+    any agent.
     """
 
     project: str
@@ -38,7 +39,7 @@ class People(Protocol):
 
 
 def identify_peer(uid: int) -> Caller:
-    """A peer of the Unix socket. The daemon's own user and root are the operator while they name nobody."""
+    """A peer of the Unix socket. The daemon's own user and root, naming nobody, are operator."""
     role: Role = "operator" if uid in (0, os.geteuid()) else "agent"
     return Caller(SOCKET_PROJECT, "agent", role, None, ("uid", uid))
 

@@ -15,7 +15,7 @@ MAX_SEQ = 2**63 - 1
 
 
 class Fields(BaseModel):
-    """What a call takes. A field that it does not know is refused: no misspelling goes unnoticed."""
+    """What a call takes. A field it does not know is refused: no misspelling goes unnoticed."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -57,7 +57,7 @@ Generation = Annotated[Text, Field(min_length=1, max_length=200)]
 
 
 def query_values(model: type[Fields], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """The arguments of an address as `model` takes them: a list where it wants one, else the last."""
+    """The arguments of an address as `model` takes them: a list if it wants one, else the last."""
     values: dict[str, Any] = {}
     for name, value in pairs:
         field = model.model_fields.get(name)

@@ -63,7 +63,10 @@ OPERATIONS: tuple[Operation, ...] = (
         "postMessages", "POST", "/rooms/{room}/messages", "Post messages, all or none",
         messages.post, "participant", answers.Posted, 201, schemas.NewMessages,
         schemas.WithGeneration,
-        (*_MEMBER, *_CURSOR, "reply_target_invalid", "unseen_messages", "not_claim_holder", "forbidden", *_WRITE),
+        (
+            *_MEMBER, *_CURSOR, "reply_target_invalid", "unseen_messages", "not_claim_holder",
+            "forbidden", *_WRITE,
+        ),
         takes_key=True,
     ),
     Operation(
@@ -139,7 +142,8 @@ OPERATIONS: tuple[Operation, ...] = (
         "claim", "POST", "/rooms/{room}/claims", "Claim a piece of work, or renew one's claim",
         states.claim, "participant", answers.Claimed, body=schemas.NewClaim,
         refusals=(
-            *_MEMBER, "message_not_found", "claim_conflict", "not_claim_holder", "forbidden", *_WRITE,
+            *_MEMBER, "message_not_found", "claim_conflict", "not_claim_holder", "forbidden",
+            *_WRITE,
         ),
         takes_key=True,
     ),
@@ -196,7 +200,9 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "enroll", "POST", "/enroll", "Use a code, and get a token",
         identities.take_up, "nobody", answers.EnrolledParticipant, 201, schemas.Enroll,
-        refusals=("enrollment_invalid", "participant_conflict", "rate_limited", "store_unavailable"),
+        refusals=(
+            "enrollment_invalid", "participant_conflict", "rate_limited", "store_unavailable",
+        ),
         by_address="enroll",
     ),
     Operation(

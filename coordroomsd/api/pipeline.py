@@ -1,7 +1,7 @@
 """The order of checks: every call goes this way, whether it came over HTTP or from an MCP tool.
 
-Host and Origin, credential, route, size and media type come before and are the transport's. Then: participant, room,
-kept answer, required key, fields, and last what the handler and the rules find.
+Host and Origin, credential, route, size and media type come before and are the transport's. Then:
+participant, room, kept answer, required key, fields, and last what the handler and the rules find.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Api:
         )
 
     async def _kept(self, call: Call) -> Answer | None:
-        """The answer kept under the call's key, if there is one. Raises `idempotency_key_reused`."""
+        """The answer kept under the call's key, if any. Raises `idempotency_key_reused`."""
         if call.keyed is None or _key_faults(call):
             return None
         participant = await self.services.participants.get(call.keyed.actor)
@@ -138,7 +138,7 @@ def _key_faults(call: Call) -> list[tuple[str, str]]:
 
 
 def problem_answer(error: Exception) -> Answer:
-    """The answer that an exception becomes. A bug is logged under an id, and only the id is told."""
+    """The answer that an exception becomes. A bug is logged under an id; only the id is told."""
     refusal = refusal_of(error)
     return Answer(refusal.status, orjson.dumps(refusal.problem()))
 

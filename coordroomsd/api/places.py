@@ -47,7 +47,7 @@ async def find(call: Call, reference: str) -> LiveRoom:
 
 
 async def find_each(call: Call, names: Iterable[str]) -> dict[str, LiveRoom]:
-    """The rooms of `cursors`, by the names given. Raises `invalid_arguments` when one is named twice."""
+    """The rooms of `cursors`, by their names. Raises `invalid_arguments` for one named twice."""
     found: dict[str, LiveRoom] = {}
     for name in names:
         room = await find(call, name)

@@ -69,7 +69,7 @@ def _body(event: Event) -> str:
 
 
 def snippet(body: str, query: str) -> str:
-    """The text around the first word that was looked for, as it was written, with the words marked."""
+    """The text around the first word found, as it was written, with the words marked."""
     words = sorted({re.escape(word) for word in _WORD.findall(query)}, key=len, reverse=True)
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE) if words else None
     first = pattern.search(body) if pattern else None

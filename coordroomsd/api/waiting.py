@@ -27,7 +27,8 @@ from coordroomsd.live.rooms import LiveRoom
 from coordroomsd.live.waiters import Waiter
 from coordroomsd.store import history
 
-# A time-out is shortened by up to this part, so that callers that were parked together do not return together.
+# A time-out is shortened by up to this part, so that callers that were parked together do not
+# return together.
 _JITTER = 0.1
 
 
@@ -161,7 +162,7 @@ def _ends(one: Watched, found: Look, now: datetime) -> bool:
 def _registered(
     call: Call, waiter: Waiter, watched: list[Watched], timeout_s: float
 ) -> Iterator[None]:
-    """Let the waiter be woken by its rooms, its deadline and the hub. A look alone needs none of it."""
+    """Let the waiter be woken by its rooms, its deadline, the hub; a mere look needs none."""
     if not timeout_s:
         yield
         return

@@ -1,7 +1,7 @@
 """Claims: leases on named pieces of work, of which exactly one caller holds each.
 
-A claim informs; it does not stop a slow peer. `fence`, the number of the event that granted it, tells one lease from the
-next (M. Kleppmann, "How to do distributed locking", 2016).
+A claim informs; it does not stop a slow peer. `fence`, the number of the event that granted it,
+tells one lease from the next (M. Kleppmann, "How to do distributed locking", 2016).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class EndOverdue:
 
 
 def refuse_unless_held(room: Room, membership_id: int, key: str, fence: int | None) -> None:
-    """Raises `not_claim_holder` unless that member holds the key, under that fence if one is given."""
+    """Raises `not_claim_holder` unless the member holds the key, under `fence` if given."""
     held = room.claims.get(key)
     if held is None:
         raise Refusal(

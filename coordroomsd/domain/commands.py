@@ -1,7 +1,8 @@
 """What a command is: a wish about one room, decided against everything that was decided before it.
 
-The journal takes commands in order. For each it gathers what `needs` names, then calls `decide`, which either raises a
-Refusal, leaving nothing behind, or returns what is to be stored. `decide` never waits and never looks elsewhere.
+The journal takes commands in order. For each it gathers what `needs` names, then calls `decide`,
+which either raises a Refusal, leaving nothing behind, or returns what is to be stored. `decide`
+never waits and never looks elsewhere.
 """
 
 from __future__ import annotations
@@ -135,6 +136,9 @@ class Cursor:
 
     after_seq: int | None = None
     generation: str | None = None
+
+
+NO_CURSOR = Cursor()
 
 
 @dataclass(frozen=True, slots=True)

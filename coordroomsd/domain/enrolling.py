@@ -41,7 +41,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class TakeUp:
-    """Use a code: its participant gets the token, and an earlier one ends. The result is the Enrolled."""
+    """Use a code: its participant gets the token, an earlier one ends. Results in Enrolled."""
 
     code_hash: bytes
     token_hash: bytes
@@ -84,7 +84,7 @@ class Revoke:
 def _refuse_conflict(
     view: View, project: str, name: str, kind: ParticipantKind, role: Role
 ) -> None:
-    """Raises `participant_conflict`: a name keeps kind and role, and a socket's id stays its own."""
+    """Raises `participant_conflict`: a name keeps kind and role, a socket's id stays its own."""
     known = view.enrolled(project, name)
     if known is None and view.is_used(project, name):
         raise Refusal("participant_conflict", f"{name} is in use as an id on the Unix socket.")

@@ -129,7 +129,7 @@ CODES: Final[dict[str, Kind]] = {
 
 
 class Refusal(Exception):
-    """The daemon says no. `extra` are the further members that the code's row in the contract names."""
+    """The daemon says no. `extra` are the further members that the contract has for the code."""
 
     def __init__(
         self, code: str, detail: str, *, recovery: str | None = None, **extra: Any

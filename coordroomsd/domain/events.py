@@ -1,7 +1,7 @@
 """The lines of a room's log.
 
-To add a type: a payload class here, a case in `evolve` (rooms.py), in `wire` below, and in the table of the tables'
-rows (store/rows.py).
+To add a type: a payload class here, a case in `evolve` (rooms.py), in `wire` below, and in the
+table of the tables' rows (store/rows.py).
 """
 
 from __future__ import annotations

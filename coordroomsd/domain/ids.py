@@ -1,6 +1,7 @@
 """Identifiers: 63-bit numbers inside, `room_…` and `member_…` on the wire.
 
-A number begins with the millisecond it was made in, so that ids sort by age and an index grows at its end.
+A number begins with the millisecond it was made in, so that ids sort by age and an index grows at
+its end.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from coordroomsd.domain.claims import refuse_unless_held
 from coordroomsd.domain.commands import (
+    NO_CURSOR,
     Condition,
     Counted,
     Cursor,
@@ -40,7 +41,7 @@ class Post:
     actor: Actor
     room_id: int
     drafts: tuple[Draft, ...]
-    cursor: Cursor = Cursor()
+    cursor: Cursor = NO_CURSOR
     max_unseen: int | None = None
     condition: Condition | None = None
     counted: Counted | None = None

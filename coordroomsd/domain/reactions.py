@@ -1,4 +1,4 @@
-"""Reactions: three that mean something to the work, four that do not; added and removed, never toggled."""
+"""Reactions: three mean something to the work, four do not; added, removed, never toggled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from coordroomsd.domain.commands import Counted, Cursor, Decision, HeldReaction, Needs, View
+from coordroomsd.domain.commands import (
+    NO_CURSOR,
+    Counted,
+    Cursor,
+    Decision,
+    HeldReaction,
+    Needs,
+    View,
+)
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.events import PROTOCOL_REACTIONS, Reaction
 from coordroomsd.domain.log import Log
@@ -31,7 +39,7 @@ class React:
     message_id: int
     reaction: str
     remove: bool = False
-    cursor: Cursor = Cursor()
+    cursor: Cursor = NO_CURSOR
     counted: Counted | None = None
 
     def needs(self) -> Needs:

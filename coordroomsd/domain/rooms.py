@@ -117,7 +117,7 @@ class Room:
         return _with_deadline(replace(self, claims=claims))
 
     def without_overdue(self, now: datetime, head: int) -> Room:
-        """The state after everything that ran out by `now` has ended, its last event being `head`."""
+        """The state after all that ran out by `now` has ended, the last event being `head`."""
         statuses = {k: v for k, v in self.statuses.items() if v.expires_at > now}
         claims = {k: v for k, v in self.claims.items() if v.expires_at > now}
         return _with_deadline(replace(self, head=head, statuses=statuses, claims=claims))

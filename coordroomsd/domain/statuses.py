@@ -21,7 +21,7 @@ class StatusSet(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """Set one's line or, with `status` None, clear it. The text one already has only moves the end."""
+    """Set one's line; None clears it. The text one already has only moves the end."""
 
     actor: Actor
     room_id: int

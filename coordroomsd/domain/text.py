@@ -17,7 +17,8 @@ _RESERVED = frozenset({0x2065, *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000)}
 _SELECTORS = frozenset(
     map(chr, (*range(0x180B, 0x180E), 0x180F, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
 )
-# Controls, format signs (bidirectional and zero-width ones), halves of surrogate pairs, line and paragraph ends.
+# Controls, format signs (bidirectional and zero-width ones), halves of surrogate pairs, line and
+# paragraph ends.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _EMOJI_CATEGORIES = frozenset({"So", "Sk"})  # Sk holds the skin tones
 _EMOJI_PRESENTATION = "\ufe0f"
@@ -64,7 +65,8 @@ def _inside_an_emoji(line: str, position: int) -> bool:
 
 
 def storable(text: str) -> str:
-    """`text` unchanged, once it can be kept: no NUL, which Postgres has no place for, and valid UTF-8.
+    """`text` unchanged, once it can be kept: no NUL, which Postgres has no place for, and valid
+    UTF-8.
 
     Raises ValueError with the reason.
     """
@@ -107,7 +109,7 @@ def room_name(text: str) -> str:
 
 
 def slug(name: str) -> str:
-    """A name as it stands in a path: every run of other signs than letters, marks, digits is `-`."""
+    """A name as in a path: every run of signs but letters, marks and digits is `-`."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     spaced = "".join(sign if _in_a_slug(sign) else " " for sign in folded)
     return "-".join(spaced.split())

@@ -20,7 +20,7 @@ _MAX_DIGITS = len(str(_MAX_SEQ))
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """What one waiter asked for; equal interests are equal values, so that waiters can be grouped."""
+    """What a waiter asked for; equal interests are equal values, so waiters can be grouped."""
 
     types: frozenset[str] = frozenset({"message"})
     # Anything that ran out.

@@ -32,7 +32,7 @@ EVENT_STREAM = "text/event-stream"
 
 
 class Calls:
-    """A plain ASGI callable: a parked wait costs a third less memory than behind a framework's route."""
+    """A plain ASGI callable: a parked wait takes a third less memory than behind a route."""
 
     def __init__(self, api: Api, tokens: Tokens, metrics: Metrics) -> None:
         self._api = api

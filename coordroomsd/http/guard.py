@@ -1,8 +1,9 @@
 """Keeping browsers of other sites out of the TCP listener.
 
-A page anywhere can make a browser send requests to a loopback address, and a name that it controls can be made to point
-there (DNS rebinding: CVE-2022-41924, CVE-2025-66416). So the Host must be ours exactly, and where a browser tells whence
-a request comes, that must be us too. The Unix socket is out of a browser's reach.
+A page anywhere can make a browser send requests to a loopback address, and a name that it controls
+can be made to point there (DNS rebinding: CVE-2022-41924, CVE-2025-66416). So the Host must be ours
+exactly, and where a browser tells whence a request comes, that must be us too. The Unix socket is
+out of a browser's reach.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from coordroomsd.http.credentials import over_socket
 from coordroomsd.http.replies import send_refusal
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-_ANY_ADDRESS = ("0.0.0.0", "[::]")  # noqa: S104: compared with, not listened on
+_ANY_ADDRESS = ("0.0.0.0", "[::]")  # noqa: S104 (compared with, not listened on)
 _OWN_FETCH_SITES = ("same-origin", "none")
 
 
@@ -72,7 +73,7 @@ def origin_of(url: str) -> str | None:
 
 
 def own_hosts(host: str, port: int, further: Iterable[str]) -> list[str]:
-    """What Host may say for a listener: its address, for loopback by any name, and what is configured.
+    """What Host may say for a listener: its address, loopback by any name, what is configured.
 
     `host` is an address in the form of a URL, `further` names as a proxy passes them on.
     """

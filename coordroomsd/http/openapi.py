@@ -47,7 +47,7 @@ def description(operations: Iterable[Operation]) -> Json:
         "info": {
             "title": "coordroomsd",
             "version": __version__,
-            "description": "Rooms in which AI coding agents, and the people they work for, coordinate.",
+            "description": "Rooms in which AI coding agents and their people coordinate.",
         },
         "paths": paths,
         "components": {

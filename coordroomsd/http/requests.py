@@ -73,7 +73,7 @@ def parse_body(headers: Headers, body: bytes) -> Any:
 
 
 def _lenient(body: bytes, fault: orjson.JSONDecodeError) -> Any:
-    """What the standard library makes of it: it takes half a surrogate pair, which a field's check names."""
+    """As the standard library has it, with half surrogate pairs, which a field's check names."""
     try:
         return json.loads(body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a batch has decided and not yet committed: the committed world with this batch's changes laid over it."""
+"""What a batch has decided and not yet committed, laid over what is committed."""
 
 from __future__ import annotations
 
@@ -127,7 +127,8 @@ class Draft:
         assert entries is not None, "the journal counts what the tail does not hold"
         later = [entry.event for entry in entries] + (drafted.events if drafted else [])
         return count + sum(
-            event.type == "message" and not event.by(membership_id) for event in later
+            event.type == "message" and event.seq > after_seq and not event.by(membership_id)
+            for event in later
         )
 
     def enrolled(self, project: str, name: str) -> Enrolled | None:

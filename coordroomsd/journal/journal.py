@@ -1,8 +1,8 @@
 """The journal: the one task that writes.
 
-It takes whatever is queued (no timer: while one batch is committed the next one gathers), decides it in order, commits
-it as one statement, publishes it in that order, and answers the callers. A request that goes away never reaches the
-database.
+It takes whatever is queued (no timer: while one batch is committed the next one gathers), decides
+it in order, commits it as one statement, publishes it in that order, and answers the callers. A
+request that goes away never reaches the database.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from coordroomsd.live.positions import Place, Positions
 from coordroomsd.live.rooms import LiveRoom
 from coordroomsd.store import faults
 from coordroomsd.store.database import Database
+from coordroomsd.store.errors import OwnershipLostError
 from coordroomsd.store.rows import Rows
 from coordroomsd.store.writer import write_statement
 
@@ -38,7 +39,8 @@ logger = logging.getLogger(__name__)
 MAX_BATCH = 500
 MAX_POSITIONS = 2_000
 FLUSH_POSITIONS_EVERY_S = 1.0
-# How long a caller waits for a database that is away: longer than a crash recovery, shorter than a client's patience.
+# How long a caller waits for a database that is away: longer than a crash recovery, shorter than a
+# client's patience.
 PATIENCE_S = 8.0
 RETRY_AFTER_S = 1
 # While the database is away calls wait in memory; more of them than this would only time out.
@@ -46,7 +48,7 @@ MAX_QUEUED = 10_000
 
 
 class Journal:
-    """Belongs to one daemon, which owns the database. `execute` and `flush` may be called by any task."""
+    """Belongs to the daemon that owns the database. Any task may `execute` and `flush`."""
 
     def __init__(
         self,
@@ -85,8 +87,8 @@ class Journal:
     ) -> Answer:
         """Decide and store; returns once it is committed and published.
 
-        Raises the Refusal that the rules or the store give. After `store_unavailable` it may have been stored all the
-        same: that is what keys are for.
+        Raises the Refusal that the rules or the store give. After `store_unavailable` it may have
+        been stored all the same: that is what keys are for.
         """
         if len(self._queue) >= MAX_QUEUED:
             raise unavailable(f"{MAX_QUEUED} calls wait for the database already.")
@@ -159,10 +161,14 @@ class Journal:
                     taken = self._take_positions(rows)
                 if not rows or await self._commit(rows):
                     break
+            except OwnershipLostError:
+                raise
             except Exception as error:
                 self._undo(draft, taken)
                 if faults.fault_of(error) is not faults.Fault.OUTCOME_UNKNOWN:
                     await self._not_stored(batch, error)
+                    if with_positions:
+                        await self._store([], with_positions=True)
                     return
                 await self._database.reopen_writer()
             else:
@@ -221,7 +227,7 @@ class Journal:
 
     async def _not_stored(self, batch: list[Submission], error: Exception) -> None:
         """Postgres refused the batch: try its members singly, so that only the guilty one fails."""
-        if faults.fault_of(error) is faults.Fault.UNAVAILABLE:
+        if faults.fault_of(error) is faults.Fault.UNAVAILABLE or not batch:
             logger.error("the database refuses writes: %s", error)
             refusal = unavailable(f"The database refuses writes now: {error}.")
             for submission in batch:

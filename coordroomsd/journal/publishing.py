@@ -1,4 +1,6 @@
-"""After the commit: memory takes over what was stored, and whoever waited for it is woken, in the order of commits."""
+"""After the commit: memory takes over what was stored, and whoever waited for it is woken, in the
+order of commits.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,12 @@ class Publishing:
         for participant in draft.participants.values():
             self._participants.put(participant)
         for room_id, drafted in draft.rooms.items():
-            for member in drafted.state.memberships.values():
-                if member.id not in drafted.live.positions:
-                    drafted.live.positions[member.id] = draft.position(room_id, member.id)
-            drafted.live.state = drafted.state
-            drafted.live.tail.forget_before(drafted.state.first_seq)
-            drafted.live.tail.extend(drafted.events)
-            if drafted.is_new:
-                self._rooms.add(drafted.live)
+            found_early = self._rooms.peek(room_id) if drafted.is_new else None
+            if found_early is None:
+                self._take_over(draft, room_id, drafted)
+            else:
+                # A reader found a new room's row since its commit, and has loaded this very state.
+                drafted.live = found_early
             if drafted.state.next_deadline is not None:
                 self._timers.arm(room_id, drafted.state.next_deadline)
         for enrolled in draft.enrolled_now.values():
@@ -52,6 +52,17 @@ class Publishing:
             if drafted.events:
                 _end_calls_of_who_left(drafted)
                 drafted.live.waiters.wake(drafted.events)
+
+    def _take_over(self, draft: Draft, room_id: int, drafted: RoomDraft) -> None:
+        live = drafted.live
+        for member in drafted.state.memberships.values():
+            if member.id not in live.positions:
+                live.positions[member.id] = draft.position(room_id, member.id)
+        live.state = drafted.state
+        live.tail.forget_before(drafted.state.first_seq)
+        live.tail.extend(drafted.events)
+        if drafted.is_new:
+            self._rooms.add(live)
 
 
 def _token_ended(enrolled: Enrolled) -> Refusal:

@@ -1,4 +1,4 @@
-"""What is handed to the journal: a command, how to answer it, and the key it may be repeated under."""
+"""What the journal is handed: a command, how to answer it, the key to repeat it under."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class KeyedCall:
 
 
 class Submission:
-    """One command on its way. Its caller awaits `future`; when the caller gave up, it is not begun."""
+    """One command on its way. Its caller awaits `future`; who gave up is not begun."""
 
     __slots__ = ("answer", "command", "fault", "future", "keyed", "respond")
 

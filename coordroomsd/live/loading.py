@@ -13,8 +13,8 @@ V = TypeVar("V")
 class Loading(Generic[K, V]):
     """At most one load of a key at a time.
 
-    That is also what keeps memory true: the journal waits for a load under way before it writes about the same key, so
-    no load can bring back what a later write has changed.
+    That is also what keeps memory true: the journal waits for a load under way before it writes
+    about the same key, so no load can bring back what a later write has changed.
     """
 
     def __init__(self, load: Callable[[K], Awaitable[V]]) -> None:

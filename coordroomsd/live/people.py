@@ -1,4 +1,6 @@
-"""Who is enrolled, in memory: a token is looked up for every call, and must end at once when revoked."""
+"""Who is enrolled, in memory: a token is looked up for every call, and must end at once when
+revoked.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """How far each member has come: its cursor, what it was shown, when it last called.
 
-Kept in memory and written with a later batch, at the latest after a second: a crash costs at most a repeated delivery.
+Kept in memory and written with a later batch, at the latest after a second: a crash costs at most a
+repeated delivery.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Positions:
             self._set(room, membership_id, position._replace(last_seen_at=now))
 
     def prove(self, room: LiveRoom, membership_id: int, seq: int) -> None:
-        """A wait arrived with `seq`: the caller has everything up to it, if it was shown that much."""
+        """A wait arrived with `seq`: the caller has all up to it, if it was shown that much."""
         position = room.positions[membership_id]
         if position.cursor < seq <= position.last_seen_seq:
             self._set(room, membership_id, position._replace(cursor=seq))
@@ -62,7 +63,7 @@ class Positions:
         return confirmed.cursor
 
     def take(self, limit: int) -> dict[Place, LiveRoom]:
-        """All urgent positions and up to `limit` others, now the taker's to write or give `back`."""
+        """All urgent positions, up to `limit` others: now the taker's to write or give `back`."""
         taken, self._urgent = self._urgent, {}
         for place in list(self._changed)[:limit]:
             taken[place] = self._changed.pop(place)

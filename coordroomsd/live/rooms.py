@@ -32,7 +32,7 @@ class LiveRoom:
 
 
 class Rooms:
-    """Every loaded room, each at most once: as long as anybody holds one, `get` returns that same one.
+    """Every loaded room, each once: as long as anybody holds one, `get` returns that same one.
 
     A second copy would be a lost wake-up: waiters on one, events on the other.
     """

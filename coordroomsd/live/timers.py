@@ -1,6 +1,7 @@
 """Deadlines: a heap of rooms by the time at which something there runs out.
 
-An item that is due is a suggestion: the journal's command decides, by the same clock, what has run out.
+An item that is due is a suggestion: the journal's command decides, by the same clock, what has run
+out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from datetime import datetime, timedelta
 
 from coordroomsd.clock import Clock
 
-# The loop's own clock stands still while the machine sleeps; looking every second bounds what that costs.
+# The loop's own clock stands still while the machine sleeps; looking every second bounds what that
+# costs.
 _LONGEST_SLEEP_S = 1.0
 
 

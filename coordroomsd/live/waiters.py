@@ -1,7 +1,7 @@
 """Parked calls: who waits for what, and waking them.
 
-A wake-up carries no data: it says "look again". A waiter registers, looks, parks, and looks again, so nothing that is
-published at any moment in between is slept through.
+A wake-up carries no data: it says "look again". A waiter registers, looks, parks, and looks again,
+so nothing that is published at any moment in between is slept through.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Statistics(NamedTuple):
 class Waiter:
     """One parked call, in one room or in several.
 
-    Belongs to the task that made it. `wake`, `expire` and `end` may be called at any time, by anybody, again and again.
+    Belongs to the task that made it. `wake`, `expire` and `end` may be called at any time, by
+    anybody, again and again.
     """
 
     __slots__ = ("_future", "_loop", "_refusal", "credential", "timed_out")
@@ -52,7 +53,7 @@ class Waiter:
         self.wake()
 
     def rearm(self) -> None:
-        """Forget earlier wake-ups. Comes before the look: what is published after it wakes again."""
+        """Forget earlier wake-ups. Comes before the look: what is published after wakes again."""
         if self._refusal:
             raise self._refusal
         if self._future.done():
@@ -91,7 +92,7 @@ class RoomWaiters:
             del self._waiting[membership_id]
 
     def add_stream(self, waiter: Waiter, membership_id: int) -> None:
-        """Let a stream be woken by every event, its own included; `membership_id` 0: no member's."""
+        """Let a stream be woken by every event, own ones too; `membership_id` 0: no member's."""
         self._streams[waiter] = membership_id
 
     def discard_stream(self, waiter: Waiter) -> None:

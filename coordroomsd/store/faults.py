@@ -10,7 +10,8 @@ import asyncpg
 class Fault(Enum):
     # The connection went: the batch is stored or it is not.
     OUTCOME_UNKNOWN = auto()
-    # Postgres refused for reasons of its own (no space, shutting down): nothing is stored, another try may do.
+    # Postgres refused for reasons of its own (no space, shutting down): nothing is stored, another
+    # try may do.
     UNAVAILABLE = auto()
     # Postgres refused what was sent: nothing is stored.
     REFUSED = auto()

@@ -1,4 +1,4 @@
-"""Removing what has been kept long enough, on a session of its own, so that no write waits for it."""
+"""Removing what has been kept long enough, on a session for which no write waits."""
 
 from __future__ import annotations
 

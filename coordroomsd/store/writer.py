@@ -1,6 +1,7 @@
 """The one write statement: a batch becomes one round trip and one commit.
 
-The statement is put together from the parts of write.sql that the batch needs; Postgres prepares each combination once.
+The statement is put together from the parts of write.sql that the batch needs; Postgres prepares
+each combination once.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ Part = tuple[str, Sequence[Any]]
 def write_statement(rows: Rows, batch: int) -> tuple[str, list[Any]]:
     """The statement for `rows` and its arguments.
 
-    It fails as a whole (division by zero) when a room's head is not the one that the batch was decided on: somebody
-    else wrote to a database that this daemon owns.
+    It fails as a whole (division by zero) when a room's head is not the one that the batch was
+    decided on: somebody else wrote to a database that this daemon owns.
     """
     clauses: list[str] = []
     arguments: list[Any] = []
@@ -35,7 +36,8 @@ def write_statement(rows: Rows, batch: int) -> tuple[str, list[Any]]:
     check = "SELECT 1"
     if rows.heads:
         arguments.append(len(rows.heads))
-        check = f"SELECT 1 / ((SELECT count(*) FROM heads_) = ${len(arguments)})::int"
+        expected = f"${len(arguments)}"
+        check = f"SELECT 1 / ((SELECT count(*) FROM heads_) = {expected})::int"  # noqa: S608
     return f"WITH {', '.join(clauses)}\n{check}", arguments
 
 
