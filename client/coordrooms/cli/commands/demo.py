@@ -6,6 +6,7 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from ...events import Event, Message
+from ...operations.rooms import get_document
 from ..clients import add_caller, connect, seconds
 from ..events import event_lines
 from ..failures import DONE
@@ -32,6 +33,8 @@ def run(arguments: Namespace, output: Output) -> int:
     import asyncio
 
     with connect(arguments) as client:
+        # A first look that is not patient: a daemon that is away shows at once.
+        client.document(get_document("/rooms", {"limit": 1}))
         # On the socket anybody may act as anyone new; who has a token acts below its name.
         prefix = (
             f"{client.me().participant.name}/" if client.session.has_token or arguments.as_ else ""
