@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from coordroomsd import app
 from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.config import Config
+from coordroomsd.greeting import greeting
 from coordroomsd.http.calls import Calls
 from coordroomsd.http.credentials import EnrolledTokens
 from coordroomsd.http.guard import Guard, own_hosts
@@ -64,7 +65,8 @@ async def _run(config: Config) -> int:
                 daemon.failed.add_done_callback(lambda _: ending.begin())
                 await gateway.start(for_mcp)
                 ending.is_starting = False
-                _greet(config)
+                sys.stdout.write(greeting(config))
+                sys.stdout.flush()
                 async with asyncio.TaskGroup() as serving:
                     serving.create_task(gateway.run(), name="mcp")
                     serving.create_task(server.serve(listeners), name="http")
@@ -159,20 +161,3 @@ def _listeners(config: Config, open_sockets: contextlib.ExitStack) -> list[socke
     if config.server.listen:
         listeners.append(open_sockets.enter_context(tcp_listener(config.server.listen, BACKLOG)))
     return listeners
-
-
-def _greet(config: Config) -> None:
-    """Say where the daemon is and what to type next."""
-    url = f"unix:{config.server.socket}"
-    lines = [
-        f"coordroomsd serves {config.server.socket}",
-        *([f"               and {config.server.listen}"] if config.server.listen else []),
-        f"state directory    {config.state_dir}",
-        "",
-        "Next, in another terminal:",
-        f"  COORDROOMS_URL={url} coordrooms demo       two agents decide something",
-        f"  COORDROOMS_URL={url} coordrooms rooms      the rooms there are",
-        "Ctrl-C ends the daemon.",
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()
