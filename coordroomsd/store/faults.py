@@ -28,8 +28,9 @@ def fault_of(error: Exception) -> Fault:
             # The server ended the session; when in the commit is not known.
             return Fault.OUTCOME_UNKNOWN
         return Fault.UNAVAILABLE if state.startswith(_PASSING) else Fault.REFUSED
-    if isinstance(error, asyncpg.exceptions.DataError):
-        return Fault.REFUSED
-    if isinstance(error, (OSError, asyncpg.InterfaceError, TimeoutError)):
+    # An InternalClientError is what a statement gets that meets the server's farewell on its way.
+    if isinstance(
+        error, (OSError, TimeoutError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+    ):
         return Fault.OUTCOME_UNKNOWN
     return Fault.REFUSED

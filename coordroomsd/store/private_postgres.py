@@ -34,8 +34,8 @@ READY_WITHIN_S: Final = 300.0  # Recovery reads at most max_wal_size.
 AT_ONCE_S: Final = 10.0
 LOG_LIMIT: Final = 8 * 1024 * 1024
 
-# A server that lasted this long had no trouble starting.
-STEADY_AFTER_S: Final = 10.0
+# A server that served this long had no trouble starting.
+STEADY_AFTER_S: Final = 1.0
 FIRST_PAUSE_S: Final = 0.1
 LONGEST_PAUSE_S: Final = 5.0
 
