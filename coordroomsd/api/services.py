@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import asyncpg
-
 from coordroomsd.clock import Clock
 from coordroomsd.domain.conversations import PeerPolicy
 from coordroomsd.journal.journal import Journal
@@ -16,11 +14,12 @@ from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.waiters import Hub
+from coordroomsd.store.read_pools import ReadPool
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    reads: asyncpg.Pool
+    reads: ReadPool
     rooms: Rooms
     participants: Participants
     positions: Positions

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-import asyncpg
-
 from coordroomsd.domain.participants import Actor, Participant
 from coordroomsd.live.loading import Loading
 from coordroomsd.store import reads
+from coordroomsd.store.read_pools import ReadPool
 
 KEPT = 50_000
 
@@ -16,7 +15,7 @@ Name = tuple[str, str]
 
 
 class Participants:
-    def __init__(self, reader: asyncpg.Pool) -> None:
+    def __init__(self, reader: ReadPool) -> None:
         self._reader = reader
         self._known: OrderedDict[Name, Participant] = OrderedDict()
         self._loading = Loading(self._load)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from weakref import WeakValueDictionary
 
-import asyncpg
-
 from coordroomsd.domain.rooms import Room
 from coordroomsd.live.loading import Loading
 from coordroomsd.live.tail import Tail
 from coordroomsd.live.waiters import RoomWaiters
 from coordroomsd.store import reads
+from coordroomsd.store.read_pools import ReadPool
 from coordroomsd.store.rows import Position
 
 # How many rooms stay loaded although nobody uses them; a loaded room takes a few KiB, and its tail.
@@ -37,7 +36,7 @@ class Rooms:
     A second copy would be a lost wake-up: waiters on one, events on the other.
     """
 
-    def __init__(self, reader: asyncpg.Pool) -> None:
+    def __init__(self, reader: ReadPool) -> None:
         self._reader = reader
         self._loaded: WeakValueDictionary[int, LiveRoom] = WeakValueDictionary()
         self._recent: OrderedDict[int, LiveRoom] = OrderedDict()

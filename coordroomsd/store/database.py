@@ -14,6 +14,7 @@ from coordroomsd.store import ownership, sessions
 from coordroomsd.store.errors import DatabaseUnsuitableError, OwnershipLostError, StoreError
 from coordroomsd.store.migrate import migrate
 from coordroomsd.store.ownership import Session, Tenure
+from coordroomsd.store.read_pools import ReadPool
 from coordroomsd.store.sessions import ConnectArguments
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ class Database:
         *,
         writer: asyncpg.Connection,
         session: Session,
-        reads: asyncpg.Pool,
+        reads: ReadPool,
         tenure: Tenure,
         applied: list[str],
     ) -> None:
@@ -76,7 +77,7 @@ class Database:
         async with contextlib.AsyncExitStack() as undo:
             writer = await sessions.connect(arguments, sessions.WRITE_SETTINGS)
             undo.callback(writer.terminate)
-            reads = await sessions.open_read_pool(arguments, read_pool_size)
+            reads = await ReadPool.open(arguments, read_pool_size)
             undo.callback(reads.terminate)
             await _refuse_pooler(writer, reads, sessions.describe(arguments))
             await _warn_when_not_durable(writer, sessions.describe(arguments))
@@ -128,10 +129,7 @@ class Database:
 
     async def close(self) -> None:
         """Give the database up; waits for reads that are under way, but not for long."""
-        try:
-            await asyncio.wait_for(self.reads.close(), CLOSE_WITHIN_S)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            self.reads.terminate()
+        await self.reads.close(CLOSE_WITHIN_S)
         try:
             await self.writer.close(timeout=CLOSE_WITHIN_S)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
@@ -147,7 +145,7 @@ class Database:
         self.writer, self._session, self._tenure = writer, session, tenure
 
 
-async def _refuse_pooler(writer: asyncpg.Connection, reads: asyncpg.Pool, where: str) -> None:
+async def _refuse_pooler(writer: asyncpg.Connection, reads: ReadPool, where: str) -> None:
     if not await _sessions_are_ours(writer, reads):
         raise DatabaseUnsuitableError(
             f"{where} is behind a connection pooler in transaction mode, where locks and "
@@ -161,7 +159,7 @@ async def _refuse_pooler(writer: asyncpg.Connection, reads: asyncpg.Pool, where:
         )
 
 
-async def _sessions_are_ours(writer: asyncpg.Connection, reads: asyncpg.Pool) -> bool:
+async def _sessions_are_ours(writer: asyncpg.Connection, reads: ReadPool) -> bool:
     """Whether each session keeps its server process and shares it with no other.
 
     A pooler in transaction mode hands the same idle process to both, or changes it under load.

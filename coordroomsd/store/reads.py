@@ -11,6 +11,7 @@ from coordroomsd.domain.identities import Enrolled, Enrollment
 from coordroomsd.domain.participants import Actor, Author, Participant, display_name
 from coordroomsd.domain.rooms import Claim, Member, Room, Status
 from coordroomsd.store import queries
+from coordroomsd.store.read_pools import ReadPool
 from coordroomsd.store.rows import KeptAnswer, Key, Position
 
 SQL = queries.load("queries.sql")
@@ -35,12 +36,13 @@ class ListedParticipant(NamedTuple):
     active_slug: str | None
 
 
-async def load_room(pool: asyncpg.Pool, room_id: int) -> LoadedRoom | None:
+async def load_room(pool: ReadPool, room_id: int) -> LoadedRoom | None:
     """A room's state and its members' positions from one snapshot; None when there is none."""
-    async with (
-        pool.acquire() as connection,
-        connection.transaction(isolation="repeatable_read", readonly=True),
-    ):
+    return await pool.read(lambda connection: _load_room(connection, room_id))
+
+
+async def _load_room(connection: asyncpg.Connection, room_id: int) -> LoadedRoom | None:
+    async with connection.transaction(isolation="repeatable_read", readonly=True):
         row = await connection.fetchrow(SQL["room"], room_id)
         if row is None:
             return None

@@ -109,8 +109,9 @@ async def open_read_pool(arguments: ConnectArguments, size: int) -> asyncpg.Pool
     :raises DatabaseUnreachableError, DatabaseUnsuitableError: see `connect`.
     """
     with refusals_explained(arguments):
-        return await asyncpg.create_pool(
-            min_size=1,
+        pool = await asyncpg.create_pool(
+            # More would be made although nobody asked, and cannot be while the server is away.
+            min_size=0,
             max_size=size,
             command_timeout=60,
             connect=_connect_patiently,
@@ -118,6 +119,8 @@ async def open_read_pool(arguments: ConnectArguments, size: int) -> asyncpg.Pool
             reset=_leave_as_it_is,
             **for_asyncpg(arguments, READ_SETTINGS),
         )
+        async with pool.acquire():
+            return pool
 
 
 async def _connect_patiently(*arguments: Any, **options: Any) -> asyncpg.Connection:

@@ -61,7 +61,7 @@ class TestOpening:
         await database.close()
 
     async def test_readers_cannot_write_nor_run_for_ever(self, opened: Database) -> None:
-        async with opened.reads.acquire() as reader:
+        async with opened.reads.pool.acquire() as reader:
             assert await setting(reader, "statement_timeout") == "30s"
             assert await setting(reader, "TimeZone") == "UTC"
             with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
@@ -206,7 +206,7 @@ class TestUnreachable:
 
 
 async def test_cancelled_reads_leak_no_connection(database: Database) -> None:
-    size = database.reads.get_max_size()
+    size = database.reads.pool.get_max_size()
     for _ in range(200):
         reads = [
             asyncio.create_task(database.reads.fetchval("SELECT pg_sleep(0.001)"))
@@ -217,9 +217,9 @@ async def test_cancelled_reads_leak_no_connection(database: Database) -> None:
             read.cancel()
         await asyncio.gather(*reads, return_exceptions=True)
     async with asyncio.timeout(30):
-        held = [await database.reads.acquire() for _ in range(size)]
+        held = [await database.reads.pool.acquire() for _ in range(size)]
     for connection in held:
-        await database.reads.release(connection)
+        await database.reads.pool.release(connection)
 
 
 async def test_closing_does_not_wait_for_a_stuck_read(

@@ -162,7 +162,7 @@ class TestReopening:
     ) -> None:
         readers = "application_name = 'coordroomsd reader' AND datname = current_database()"
         end = f"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE {readers}"
-        async with opened.reads.acquire() as reader:
+        async with opened.reads.pool.acquire() as reader:
             lost = asyncio.Event()
             reader.add_termination_listener(lambda _: lost.set())
             await execute(address, end)
