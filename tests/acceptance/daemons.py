@@ -16,9 +16,10 @@ from tests.postgres_servers import make_state_dir
 
 
 class Daemon:
-    """May be started, stopped and killed again and again on the same state."""
+    """May be started, stopped and killed again and again on the same state, with `options`."""
 
     def __init__(self) -> None:
+        self.options: list[str] = []
         self.state_dir = make_state_dir()
         self.socket = self.state_dir / "s.sock"
         self.url = f"unix:{self.socket}"
@@ -26,10 +27,10 @@ class Daemon:
 
     def start(self) -> None:
         """Return when it is ready."""
-        options = ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
+        places = ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
         with (self.state_dir / "daemon.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "coordroomsd", "serve", *options],
+                [sys.executable, "-m", "coordroomsd", "serve", *places, *self.options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
