@@ -1,4 +1,4 @@
-"""Private servers with data in them, and databases that are opened."""
+"""Private servers with data in them, databases that are opened, and a daemon."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coordroomsd.store.database import Database
 from coordroomsd.store.private_postgres import PrivatePostgres
 from coordroomsd.store.sessions import ConnectArguments
+from tests.integration.daemons import Running, running
 from tests.integration.private_servers import insert_row
 from tests.postgres_servers import make_state_dir
 
@@ -55,3 +57,10 @@ async def opened(address: ConnectArguments) -> AsyncIterator[Database]:
     database = await Database.open(address, owner="host here, pid 1")
     yield database
     await database.close()
+
+
+@pytest.fixture
+async def daemon(connect_arguments: dict[str, Any]) -> AsyncIterator[Running]:
+    """One inside this process, on a fresh database."""
+    async with running(connect_arguments) as daemon:
+        yield daemon

@@ -29,6 +29,16 @@ OPERATOR = Caller("default", "agent", "operator", None, ("uid", 0))
 NO_LIMITS = Limits(message_burst=0, status_burst=0, reaction_burst=0, claim_burst=0, room_burst=0)
 
 
+def message(body: str) -> Json:
+    """What posts one message."""
+    return {"messages": [{"kind": "decision", "body": body}]}
+
+
+def bodies(events: list[Json]) -> list[str]:
+    """What was said, without all that happened beside it."""
+    return [event["body"] for event in events if event["type"] == "message"]
+
+
 def no_jitter() -> float:
     return 0.0
 
@@ -188,13 +198,14 @@ async def running(
     clock: Clock | None = None,
     limits: Limits = NO_LIMITS,
     jitter: Callable[[], float] = no_jitter,
+    may_fail: bool = False,
 ) -> AsyncIterator[Running]:
     """From open to closed, and what it has stored is whole then."""
     database = await Database.open(arguments, owner="the test")
     try:
         async with app.running(config(limits), database, clock=clock, jitter=jitter) as daemon:
             yield Running(daemon, database)
-            assert not daemon.failed.done(), daemon.failed.exception()
+            assert may_fail or not daemon.failed.done(), daemon.failed.exception()
         await check_stored(database.reads)
     finally:
         await database.close()
