@@ -4,6 +4,8 @@ order of commits.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.identities import Enrolled, credential_of
 from coordroomsd.domain.members import reference
@@ -55,14 +57,20 @@ class Publishing:
 
     def _take_over(self, draft: Draft, room_id: int, drafted: RoomDraft) -> None:
         live = drafted.live
-        for member in drafted.state.memberships.values():
-            if member.id not in live.positions:
-                live.positions[member.id] = draft.position(room_id, member.id)
+        for membership_id in _arrived(drafted):
+            live.positions[membership_id] = draft.position(room_id, membership_id)
         live.state = drafted.state
         live.tail.forget_before(drafted.state.first_seq)
         live.tail.extend(drafted.events)
         if drafted.is_new:
             self._rooms.add(live)
+
+
+def _arrived(drafted: RoomDraft) -> Iterable[int]:
+    """The memberships that may have no position yet; looking at all would cost every post."""
+    if drafted.is_new:
+        return drafted.state.memberships
+    return {event.who.membership_id for event in drafted.events if event.type == "member"}
 
 
 def _token_ended(enrolled: Enrolled) -> Refusal:
