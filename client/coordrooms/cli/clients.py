@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import TypeVar
 
+from ..addresses import acting_conversation, daemon_address
 from ..calls import Call
 from ..models import Json
 from ..sync_clients import Client
+from ..tokens import kept_token_file
 from .texts import safe
 
 T = TypeVar("T")
@@ -23,6 +26,10 @@ def add_caller(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--as", dest="as_", metavar="ID", help="who acts (default: COORDROOMS_CONVERSATION)"
     )
+    add_url(parser)
+
+
+def add_url(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--url",
         metavar="URL",
@@ -41,9 +48,20 @@ def add_room(parser: ArgumentParser) -> None:
 
 
 def connect(arguments: Namespace) -> Client:
-    """The client that a command's options ask for."""
+    """The client that a command's options ask for.
+
+    Who acts uses the token that `coordrooms me` kept for them, unless COORDROOMS_TOKEN_FILE is set.
+    """
+    token_file = None
+    if not os.environ.get("COORDROOMS_TOKEN_FILE"):
+        token_file = kept_token_file(
+            daemon_address(arguments.url), acting_conversation(arguments.as_)
+        )
     with warnings.catch_warnings(record=True) as caught:
-        client = Client(arguments.as_, url=arguments.url, patience_s=PATIENCE_S)
+        warnings.simplefilter("always")
+        client = Client(
+            arguments.as_, url=arguments.url, token_file=token_file, patience_s=PATIENCE_S
+        )
     for warning in caught:
         print(f"coordrooms: warning: {safe(str(warning.message))}", file=sys.stderr)
     return client
