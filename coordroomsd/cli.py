@@ -1,4 +1,6 @@
-"""The command `coordroomsd`. Exit codes: 0 done, 1 failed, 2 usage.
+"""The command `coordroomsd`.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 refused by the daemon, 4 daemon not reachable.
 
 To add a command: a function from the parsed options to an exit code, and its line in `COMMANDS`.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +19,7 @@ from typing import TypeVar
 
 from coordroomsd import __version__, addresses
 from coordroomsd.config import Config, ConfigurationError, load
+from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
 from coordroomsd.locations import Account
 from coordroomsd.settings import SECTIONS
 from coordroomsd.sockets import SocketError
@@ -24,7 +28,7 @@ from coordroomsd.store.errors import StoreError
 Options = argparse.Namespace
 T = TypeVar("T")
 
-DONE, FAILED = 0, 1
+DONE, FAILED, REFUSED, UNREACHABLE = 0, 1, 3, 4
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,6 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _complain(fault)
     except (StoreError, SocketError) as error:
         _complain(str(error))
+    except RefusedError as error:
+        _complain(str(error))
+        return REFUSED
+    except UnreachableError as error:
+        _complain(str(error))
+        return UNREACHABLE
     except KeyboardInterrupt:
         _complain("interrupted")
     return FAILED
@@ -68,6 +78,18 @@ def migrate(options: Options) -> int:
     return DONE
 
 
+def enroll(options: Options) -> int:
+    config = _configuration(options)
+    # A person unless told otherwise, if it is to be the operator.
+    kind = options.kind or ("agent" if options.role in (None, "agent") else "human")
+    offer = Offer(options.name, kind, options.role or kind, options.expires_in, options.project)
+    code = offered(offer, config.server.socket)
+    # Alone on standard output, so that it can be piped to where it is taken up.
+    print(code.code, flush=True)
+    print(_next_step(config, offer, code.expires_at), file=sys.stderr)
+    return DONE
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     name: str
@@ -76,10 +98,23 @@ class Command:
     arguments: Callable[[argparse.ArgumentParser], None] | None = None
 
 
+def _add_enrolment(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="whom the code is for")
+    parser.add_argument("--kind", choices=("agent", "human"), help="default: agent")
+    parser.add_argument(
+        "--role", choices=("agent", "human", "operator"), help="default: that of the kind"
+    )
+    parser.add_argument(
+        "--expires-in", type=int, metavar="S", help="how long the code is good (default: an hour)"
+    )
+    parser.add_argument("--project", metavar="P", help="default: default")
+
+
 COMMANDS = (
     Command("serve", "run the daemon until it is told to end", serve),
     Command("check-config", "show the effective configuration, or its faults", check_config),
     Command("migrate", "bring the database's schema up to date, and end", migrate),
+    Command("enroll", "make a one-time code that lets somebody in", enroll, _add_enrolment),
 )
 
 
@@ -170,6 +205,26 @@ def _settings(config: Config, section: str) -> Iterator[str]:
     width = max(len(setting) for setting, _ in lines)
     for setting, source in lines:
         yield f"{setting:<{width}}  {source}".rstrip()
+
+
+def _next_step(config: Config, offer: Offer, expires_at: str) -> str:
+    """What whoever gets the code does with it."""
+    listen, hosts = config.server.listen, config.server.hosts
+    url, warning = "", ""
+    if hosts:
+        url = f" --url https://{hosts[0]}"
+    elif listen:
+        url = f" --url http://{listen}"
+    else:
+        warning = (
+            "\nOnly users of this host who may open the daemon's socket can do that: it serves no "
+            "TCP address. [server] listen in its configuration would be one."
+        )
+    return (
+        f"{offer.name} comes in with this code as {offer.role} (kind {offer.kind}), once, until "
+        f"{expires_at}.\nWhere {offer.name} is, this asks for the code:\n"
+        f"    coordrooms me {shlex.quote(offer.name)} --code{url}{warning}"
+    )
 
 
 async def _migrated(config: Config) -> list[str]:
