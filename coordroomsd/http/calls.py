@@ -16,6 +16,7 @@ from coordroomsd.http.credentials import NOBODY, Tokens, address_of, identify
 from coordroomsd.http.replies import send_answer, send_refusal
 from coordroomsd.http.requests import (
     GoneError,
+    LateError,
     parse_body,
     query_pairs,
     read_body,
@@ -48,7 +49,7 @@ class Calls:
         except Exception as error:
             refusal = refusal_of(error)
             self._metrics.refusals.labels(refusal.code).inc()
-            close = refusal.code == "payload_too_large"
+            close = refusal.code == "payload_too_large" or isinstance(refusal, LateError)
             await send_refusal(send, refusal, close=close)
         else:
             if answer is not None:

@@ -1,25 +1,48 @@
-"""uvicorn, told who is at the other end of a Unix socket."""
+"""Connections: the user at the other end of a Unix socket, and how long one may dawdle."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import struct
 from typing import Any
 
+import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from coordroomsd.peers import peer_uid
+from coordroomsd.domain.errors import invalid
+from coordroomsd.http.replies import PROBLEM
 
 PEER_UID = "coordrooms.peer_uid"
+# From a request's first byte to the end of its headers; who takes longer holds a connection for
+# nothing.
+HEADERS_WITHIN_S = 30.0
+# The longest that has a use is a path of 120 characters, percent-encoded, and a token: 2 KiB.
+MAX_HEADER_BYTES = 64 * 1024
+_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: struct ucred of unix(7)
+
+
+def peer_uid(connection: socket.socket) -> int:
+    """The uid of whoever connected, as the kernel saw it then. The pid is not to be trusted."""
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _, uid, _ = _CREDENTIALS.unpack(raw)
+    return int(uid)
 
 
 class PeerProtocol(HttpToolsProtocol):
     """uvicorn's protocol, which here tells the application who the peer of a Unix socket is.
 
-    `scope["extensions"]` has the uid under PEER_UID; over TCP it has not.
+    `scope["extensions"]` has the uid under PEER_UID; over TCP it has not. A connection that says
+    nothing is closed after uvicorn's `timeout_keep_alive`, from its beginning on, and one whose
+    request has no end of headers after HEADERS_WITHIN_S.
     """
 
     _extensions: dict[str, Any]
+    _headers_deadline: asyncio.TimerHandle | None = None
+    # Of a request whose headers have not ended.
+    _header_bytes = 0
+    _is_in_headers = False
+    _is_in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         connection = transport.get_extra_info("socket")
@@ -27,7 +50,58 @@ class PeerProtocol(HttpToolsProtocol):
         if connection is not None and connection.family == socket.AF_UNIX:
             self._extensions[PEER_UID] = peer_uid(connection)
         super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._headers_have_ended()
+        super().connection_lost(exc)
+        self._unset_keepalive_if_required()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._holds_for_nothing() or self.transport.is_closing():
+            return
+        if not self._is_in_body:
+            self._header_bytes += len(data)
+        if self._header_bytes > MAX_HEADER_BYTES:
+            self.send_400_response(f"The headers are longer than {MAX_HEADER_BYTES} bytes.")
+        elif self._headers_deadline is None:
+            self._headers_deadline = self.loop.call_later(
+                HEADERS_WITHIN_S, self.timeout_keep_alive_handler
+            )
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request of HTTP, and close: where the next one begins is unknown."""
+        body = orjson.dumps(invalid("", msg).problem())
+        self.transport.write(
+            b"HTTP/1.1 400 Bad Request\r\ncontent-type: %b\r\ncontent-length: %d\r\n"
+            b"connection: close\r\n\r\n%b" % (PROBLEM, len(body), body)
+        )
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope["extensions"] = self._extensions
+        self._is_in_headers = True
+
+    def on_headers_complete(self) -> None:
+        self._headers_have_ended()
+        self._is_in_body = True
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._is_in_body = False
+        super().on_message_complete()
+
+    def _holds_for_nothing(self) -> bool:
+        """Whether what came last is of no request that is under way; one answered early is over."""
+        return self._is_in_headers or self.cycle is None or self.cycle.response_complete
+
+    def _headers_have_ended(self) -> None:
+        self._is_in_headers = False
+        self._header_bytes = 0
+        if self._headers_deadline is not None:
+            self._headers_deadline.cancel()
+            self._headers_deadline = None

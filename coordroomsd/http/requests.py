@@ -22,12 +22,20 @@ _DRAINED_BYTES = 4 * MAX_REQUEST_BYTES
 BODY_WITHIN_S = 30.0
 
 
+class LateError(Refusal):
+    """The body did not come in time; what there will be of it is not read."""
+
+    def __init__(self) -> None:
+        fault = invalid("", f"the request's body did not come within {BODY_WITHIN_S:.0f} seconds")
+        super().__init__(fault.code, fault.detail, **fault.extra)
+
+
 class GoneError(Exception):
     """The caller has closed the connection; there is nobody to answer."""
 
 
 async def read_body(headers: Headers, receive: Receive) -> bytes:
-    """The whole body. Raises `payload_too_large` over 1 MiB, GoneError when it does not come."""
+    """The whole body. Raises `payload_too_large` over 1 MiB, LateError and GoneError."""
     declared = headers.get("content-length", "0")
     too_large = declared.isdigit() and int(declared) > MAX_REQUEST_BYTES
     chunks: list[bytes] = []
@@ -47,7 +55,7 @@ async def read_body(headers: Headers, receive: Receive) -> bytes:
                 if not message.get("more_body") or size > _DRAINED_BYTES:
                     break
     except TimeoutError:
-        raise GoneError from None
+        raise LateError from None
     if too_large:
         raise Refusal("payload_too_large", f"The request is larger than {MAX_REQUEST_BYTES} bytes.")
     return b"".join(chunks)
