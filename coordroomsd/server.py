@@ -27,11 +27,11 @@ from coordroomsd.http.peers import PeerProtocol
 from coordroomsd.http.probes import probe_routes
 from coordroomsd.http.site import Site
 from coordroomsd.http.tools import Tools
+from coordroomsd.listeners import BACKLOG, open_listeners
 from coordroomsd.live.waiters import Hub
 from coordroomsd.mcp.gateways import Gateway
-from coordroomsd.sockets import tcp_listener, unix_listener
+from coordroomsd.systemd import Notifier
 
-BACKLOG = 4096
 KEEP_IDLE_CONNECTIONS_S = 75
 # Parked calls answer at once when the daemon stops; this bounds readers that do not read.
 ANSWER_WITHIN_S = 1
@@ -52,24 +52,25 @@ def serve(config: Config) -> int:
 
 
 async def _run(config: Config) -> int:
-    ending = Ending()
+    manager = Notifier()
+    ending = Ending(manager)
     try:
         async with app.opened(config) as daemon:
             with contextlib.ExitStack() as open_sockets:
-                listeners = _listeners(config, open_sockets)
-                for_mcp = open_sockets.enter_context(
-                    unix_listener(config.server.mcp_socket, BACKLOG)
-                )
+                listeners = open_listeners(config, open_sockets)
                 gateway = Gateway(daemon.api)
                 server = Server(_site(config, daemon, gateway), daemon.hub, gateway, ending)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
-                await gateway.start(for_mcp)
+                await gateway.start(listeners.mcp)
                 ending.is_starting = False
                 sys.stdout.write(greeting(config))
                 sys.stdout.flush()
+                manager.ready(f"serves {config.server.socket}")
+                watched = asyncio.create_task(_stay_alive(manager), name="watchdog")
                 async with asyncio.TaskGroup() as serving:
                     serving.create_task(gateway.run(), name="mcp")
-                    serving.create_task(server.serve(listeners), name="http")
+                    serving.create_task(server.serve(listeners.http), name="http")
+                watched.cancel()
             if daemon.failed.done():
                 daemon.failed.result()
     except asyncio.CancelledError:
@@ -84,7 +85,8 @@ class Ending:
     While the daemon is starting it cancels the start, which leaves nothing behind.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, manager: Notifier) -> None:
+        self._manager = manager
         self.has_begun = asyncio.Event()
         self.is_starting = True
         self._task = asyncio.current_task()
@@ -92,9 +94,13 @@ class Ending:
             asyncio.get_running_loop().add_signal_handler(number, self.begin)
 
     def begin(self) -> None:
-        if self.is_starting and self._task and not self.has_begun.is_set():
-            self._task.cancel()
+        """May be called again and again."""
+        if self.has_begun.is_set():
+            return
         self.has_begun.set()
+        self._manager.stopping()
+        if self.is_starting and self._task:
+            self._task.cancel()
 
 
 class Server(uvicorn.Server):
@@ -156,8 +162,8 @@ def _site(config: Config, daemon: app.Daemon, gateway: Gateway) -> ASGIApp:
     return Guard(site, own_hosts(host, int(port), config.server.hosts))
 
 
-def _listeners(config: Config, open_sockets: contextlib.ExitStack) -> list[socket.socket]:
-    listeners = [open_sockets.enter_context(unix_listener(config.server.socket, BACKLOG))]
-    if config.server.listen:
-        listeners.append(open_sockets.enter_context(tcp_listener(config.server.listen, BACKLOG)))
-    return listeners
+async def _stay_alive(manager: Notifier) -> None:
+    """Tell the watchdog that the loop turns. Runs until cancelled."""
+    while manager.watchdog_s:
+        manager.alive()
+        await asyncio.sleep(manager.watchdog_s / 3)
