@@ -9,7 +9,8 @@ from urllib.parse import unquote
 from coordroomsd.api.call import Operation
 from coordroomsd.domain.errors import Refusal
 
-_ANY = "{}"
+# No segment of a path is that.
+_ANY = "/"
 
 
 @dataclass(slots=True)

@@ -42,7 +42,6 @@ class PeerProtocol(HttpToolsProtocol):
     # Of a request whose headers have not ended.
     _header_bytes = 0
     _is_in_headers = False
-    _is_in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         connection = transport.get_extra_info("socket")
@@ -60,10 +59,11 @@ class PeerProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
+        began_in_headers = self._is_in_headers
         super().data_received(data)
         if not self._holds_for_nothing() or self.transport.is_closing():
             return
-        if not self._is_in_body:
+        if began_in_headers:
             self._header_bytes += len(data)
         if self._header_bytes > MAX_HEADER_BYTES:
             self.send_400_response(f"The headers are longer than {MAX_HEADER_BYTES} bytes.")
@@ -88,12 +88,7 @@ class PeerProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._headers_have_ended()
-        self._is_in_body = True
         super().on_headers_complete()
-
-    def on_message_complete(self) -> None:
-        self._is_in_body = False
-        super().on_message_complete()
 
     def _holds_for_nothing(self) -> bool:
         """Whether what came last is of no request that is under way; one answered early is over."""
