@@ -86,7 +86,7 @@ async def opened(config: Config) -> AsyncIterator[Daemon]:
     server = PrivatePostgres(config.state_dir, config.database.run_as)
     await server.start()
     try:
-        database = await Database.open(server.connect_arguments(), owner=owner)
+        database = await Database.open(server.connect_arguments(), owner=owner, data=server.data)
         async with _with_database(config, database) as daemon:
             yield daemon
     finally:

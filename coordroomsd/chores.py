@@ -40,16 +40,19 @@ PAUSE_BETWEEN_REMOVALS_S = 0.02
 async def end_what_runs_out(journal: Journal, timers: Timers, clock: Clock) -> None:
     """Let the journal end statuses and claims at their deadlines. Runs until cancelled."""
 
-    async def end_in(room_id: int) -> None:
+    async def end_in(room_id: int) -> Refusal | None:
         try:
             await journal.execute(EndOverdue(room_id), lambda _, __: Answer(200, b""))
         except Refusal as refusal:
-            logger.warning("what ran out in a room has to wait: %s", refusal)
             timers.arm(room_id, clock.now() + RETRY_AFTER)
+            return refusal
+        return None
 
     while True:
         due = await timers.due()
-        await asyncio.gather(*map(end_in, due))
+        refusals = [refusal for refusal in await asyncio.gather(*map(end_in, due)) if refusal]
+        if refusals:
+            logger.warning("what ran out in %d rooms has to wait: %s", len(refusals), refusals[0])
 
 
 async def arm_deadlines(database: Database, timers: Timers, clock: Clock) -> None:

@@ -77,6 +77,8 @@ class Journal:
         self._flush_due = False
         self._closing = False
         self._batch = database.batch
+        # Why the database last refused a write; empty when it took it.
+        self._refused = ""
 
     def __len__(self) -> int:
         """How many calls are queued."""
@@ -212,6 +214,7 @@ class Journal:
 
     async def _commit(self, rows: Rows) -> bool:
         """Whether it is stored; False when the connection went and the batch with it."""
+        self._database.check_space()
         self._batch += 1
         sql, arguments = write_statement(rows, self._batch)
         try:
@@ -223,13 +226,20 @@ class Journal:
             logger.warning("lost the database in a write, looking what became of it: %s", error)
             await self._database.reopen_writer()
             return self._database.batch == self._batch
+        if self._refused:
+            logger.info("the database takes writes again")
+            self._refused = ""
         return True
 
     async def _not_stored(self, batch: list[Submission], error: Exception) -> None:
         """Postgres refused the batch: try its members singly, so that only the guilty one fails."""
         if faults.fault_of(error) is faults.Fault.UNAVAILABLE or not batch:
-            logger.error("the database refuses writes: %s", error)
-            refusal = unavailable(f"The database refuses writes now: {error}.")
+            # Without what asyncpg adds in further lines.
+            reason = str(error).partition("\n")[0]
+            if not self._refused:
+                logger.error("the database refuses writes: %s", reason)
+            self._refused = reason
+            refusal = unavailable(f"The database refuses writes now: {reason}.")
             for submission in batch:
                 submission.fail(submission.fault or refusal)
             raise refusal

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Final
 
 import asyncpg
 
-from coordroomsd.store import ownership, sessions
+from coordroomsd.store import disk_space, ownership, sessions
 from coordroomsd.store.errors import DatabaseUnsuitableError, OwnershipLostError, StoreError
 from coordroomsd.store.migrate import migrate
 from coordroomsd.store.ownership import Session, Tenure
@@ -40,11 +41,13 @@ class Database:
         reads: ReadPool,
         tenure: Tenure,
         applied: list[str],
+        data: Path | None,
     ) -> None:
         self.writer = writer
         self.reads = reads
         self.applied = applied
         self._arguments = arguments
+        self._data = data
         self._session = session
         self._tenure = tenure
 
@@ -63,11 +66,17 @@ class Database:
 
     @classmethod
     async def open(
-        cls, arguments: ConnectArguments, *, owner: str, read_pool_size: int = 4
+        cls,
+        arguments: ConnectArguments,
+        *,
+        owner: str,
+        data: Path | None = None,
+        read_pool_size: int = 4,
     ) -> Database:
         """Connect, take ownership, migrate.
 
-        `owner` says who we are, like "db.example.org, pid 4711"; the time is added.
+        `owner` says who we are, like "db.example.org, pid 4711"; the time is added. `data` is
+        where a server of our own keeps everything.
 
         :raises DatabaseUnreachableError: nobody answers there, or refuses us.
         :raises DatabaseUnsuitableError: too old, a standby, or behind a transaction pooler.
@@ -93,7 +102,13 @@ class Database:
             reads=reads,
             tenure=tenure,
             applied=applied,
+            data=data,
         )
+
+    def check_space(self) -> None:
+        """:raises NoSpaceError: the next write could take the server down."""
+        if self._data is not None:
+            disk_space.check_space(self._data)
 
     async def reopen_writer(self) -> None:
         """Replace a lost write session; returns when there is one, however long it takes.
@@ -120,7 +135,11 @@ class Database:
 
     @contextlib.asynccontextmanager
     async def side_session(self) -> AsyncIterator[asyncpg.Connection]:
-        """A session for upkeep: it may write, and no write of the journal waits for it."""
+        """A session for upkeep: it may write, and no write of the journal waits for it.
+
+        :raises NoSpaceError: as for any other write.
+        """
+        self.check_space()
         session = await sessions.connect(self._arguments, sessions.UPKEEP_SETTINGS)
         try:
             yield session

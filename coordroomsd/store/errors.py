@@ -47,6 +47,10 @@ class DatabaseOwnedError(StoreError):
     """Another daemon owns the database; the message has what it said about itself."""
 
 
+class NoSpaceError(StoreError):
+    """The disk of the private server is nearly full; nothing was written."""
+
+
 class OwnershipLostError(StoreError):
     """While the write connection was away, somebody else owned the database.
 

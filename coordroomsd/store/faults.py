@@ -6,6 +6,8 @@ from enum import Enum, auto
 
 import asyncpg
 
+from coordroomsd.store.errors import NoSpaceError
+
 
 class Fault(Enum):
     # The connection went: the batch is stored or it is not.
@@ -22,6 +24,8 @@ _PASSING = ("08", "53", "54", "57", "58", "40", "55")
 
 
 def fault_of(error: Exception) -> Fault:
+    if isinstance(error, NoSpaceError):
+        return Fault.UNAVAILABLE
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""
         if state.startswith(("57P", "08")):

@@ -69,6 +69,10 @@ class PrivatePostgres:
         """The server's process, None when it does not run."""
         return self._child.pid if self._child and self._child.is_running else None
 
+    @property
+    def data(self) -> Path:
+        return self._state.data
+
     def connect_arguments(self, database: str = DATABASE) -> dict[str, Any]:
         """For `asyncpg.connect`; complete, so that PGPORT and its like change nothing."""
         return {
