@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import resource
 import signal
 import socket
 import sys
@@ -47,8 +48,16 @@ def serve(config: Config) -> int:
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
     )
+    _allow_many_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_run(config))
+
+
+def _allow_many_descriptors() -> None:
+    """Each parked call holds one; the soft limit, often 1024, is meant for users of select(2)."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):  # macOS names no limit, and has one
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _run(config: Config) -> int:
