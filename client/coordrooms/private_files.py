@@ -32,7 +32,7 @@ def file_name(text: str) -> str:
     Texts that differ in capitals only have different names, also where the file system has none.
     """
     plain = re.sub(r"[^a-z0-9._@-]+", "-", text.lower())[:_NAME_LENGTH].strip("-.")
-    if plain == text:
+    if plain and plain == text:
         return plain
     from hashlib import sha256
 
