@@ -4,12 +4,13 @@ VENV := .venv
 PYTHON_HERE := $(VENV)/bin/python
 PYTEST := $(PYTHON_HERE) -m pytest -q
 LOCK := requirements/lock.txt
+BENCH_LOCK := requirements/bench.txt
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # How often `make faults` kills each of the daemon and its database.
 ROUNDS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench faults lock clean
+.PHONY: help run test check format bench neighbours faults lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -32,18 +33,25 @@ format: $(VENV)/installed ## put the code into its format, and repair what lint 
 	@$(VENV)/bin/ruff check --fix-only .
 	@$(VENV)/bin/ruff format .
 
-bench: $(VENV)/installed ## measure the daemon against floors of this machine
-	@$(PYTEST) -s tests/bench $(ARGS)
+bench: $(VENV)/installed-for-bench ## measure the daemon beside floors and neighbours; writes docs/benchmarks.md (ARGS="lone --rounds 3" writes nothing)
+	@$(PYTHON_HERE) -m tests.bench $(ARGS)
+
+neighbours: ## install what make bench compares with (Debian, as root); their services are not started
+	RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server nats-server
 
 faults: $(VENV)/installed ## kill daemon and database under load (ROUNDS=200)
 	@FAULT_ROUNDS=$(ROUNDS) $(PYTEST) tests/faults $(ARGS)
 
+define COMPILE
+$(VENV)/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 --generate-hashes \
+	    --no-annotate --custom-compile-command 'make lock'
+endef
+
 lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer versions)
 	@$(PYTHON_HERE) -m venv $(VENV)/uv
 	@$(VENV)/uv/bin/python -m pip install -qq 'uv>=0.13,<0.14'
-	@$(VENV)/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 --generate-hashes \
-	    --no-annotate --custom-compile-command 'make lock' \
-	    pyproject.toml client/pyproject.toml --group dev -o $(LOCK) $(ARGS)
+	@$(COMPILE) pyproject.toml client/pyproject.toml --group dev -o $(LOCK) $(ARGS)
+	@$(COMPILE) --group dev-bench -c $(LOCK) -o $(BENCH_LOCK) $(ARGS)
 
 clean: ## remove what make made; rooms and messages stay
 	@rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache
@@ -53,6 +61,10 @@ $(VENV)/installed: $(PYTHON_HERE) $(LOCK) pyproject.toml client/pyproject.toml
 	@echo 'Installing into $(VENV): this takes half a minute, once.'
 	@$(PYTHON_HERE) -m pip install -qq --disable-pip-version-check --require-hashes -r $(LOCK)
 	@$(PYTHON_HERE) -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e . -e client
+	@touch $@
+
+$(VENV)/installed-for-bench: $(VENV)/installed $(BENCH_LOCK)
+	@$(PYTHON_HERE) -m pip install -qq --disable-pip-version-check --require-hashes -r $(BENCH_LOCK)
 	@touch $@
 
 # A symbolic link to the interpreter: when that is gone or newer, the environment is made anew.

@@ -1,0 +1,140 @@
+"""Rows put straight into the tables, for sizes that calls would take hours to reach.
+
+Numbers and names follow from each other: room 1 has slug `room-1`, its members are `agent-1`,
+`agent-2` and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import asyncpg
+
+ROOM = "room-1"
+
+
+def agent(number: int) -> str:
+    return f"agent-{number}"
+
+
+async def rooms(connection: asyncpg.Connection, number: int, *, first: int = 1) -> None:
+    """Rooms that nobody is in and nothing was said in."""
+    await connection.execute(
+        """
+        INSERT INTO rooms (id, project, kind, name, slug, created_at, latest_seq)
+        SELECT n, 'default', 'room', 'room-' || n, 'room-' || n, now(), 0
+        FROM generate_series($1::bigint, $2) AS n
+        """,
+        first,
+        first + number - 1,
+    )
+
+
+async def members(connection: asyncpg.Connection, number: int, *, room: int = 1) -> None:
+    """Active members of a room that is empty, each with its `joined` event."""
+    await connection.execute(
+        """
+        INSERT INTO participants
+            (id, project, conversation_id, name, kind, role, active_room_id, created_at)
+        SELECT n, 'default', 'agent-' || n, 'agent-' || n, 'agent', 'agent', $2, now()
+        FROM generate_series(1, $1::bigint) AS n
+        """,
+        number,
+        room,
+    )
+    await connection.execute(
+        """
+        INSERT INTO memberships (room_id, id, participant_id, active, cursor, last_seen_seq,
+                                 last_seen_at, created_at)
+        SELECT $2, n, n, true, n, n, now(), now() FROM generate_series(1, $1::bigint) AS n
+        """,
+        number,
+        room,
+    )
+    await connection.execute(
+        """
+        INSERT INTO events (room_id, seq, type, reason, at, membership_id, by_daemon)
+        SELECT $2, n, 'member', 'joined', now(), n, false FROM generate_series(1, $1::bigint) AS n
+        """,
+        number,
+        room,
+    )
+    await connection.execute("UPDATE rooms SET latest_seq = $1 WHERE id = $2", number, room)
+
+
+async def alone(connection: asyncpg.Connection, number: int) -> None:
+    """In each of so many rooms one active member: `agent-n` in room n."""
+    await connection.execute(
+        """
+        INSERT INTO participants
+            (id, project, conversation_id, name, kind, role, active_room_id, created_at)
+        SELECT n, 'default', 'agent-' || n, 'agent-' || n, 'agent', 'agent', n, now()
+        FROM generate_series(1, $1::bigint) AS n
+        """,
+        number,
+    )
+    await connection.execute(
+        """
+        INSERT INTO memberships (room_id, id, participant_id, active, cursor, last_seen_seq,
+                                 last_seen_at, created_at)
+        SELECT n, n, n, true, 1, 1, now(), now() FROM generate_series(1, $1::bigint) AS n
+        """,
+        number,
+    )
+    await connection.execute(
+        """
+        INSERT INTO events (room_id, seq, type, reason, at, membership_id, by_daemon)
+        SELECT n, 1, 'member', 'joined', now(), n, false FROM generate_series(1, $1::bigint) AS n
+        """,
+        number,
+    )
+    await connection.execute("UPDATE rooms SET latest_seq = 1 WHERE id <= $1", number)
+
+
+async def messages(connection: asyncpg.Connection, number: int, *, room: int = 1) -> None:
+    """Messages of 200 bytes by the room's first member, after what is there."""
+    await connection.execute(
+        """
+        INSERT INTO events (room_id, seq, type, at, membership_id, by_daemon, kind, body)
+        SELECT $2, latest_seq + n, 'message', now(), 1, false, 'status', repeat('x', 200)
+        FROM rooms, generate_series(1, $1::bigint) AS n WHERE id = $2
+        """,
+        number,
+        room,
+    )
+    await connection.execute(
+        "UPDATE rooms SET latest_seq = latest_seq + $1 WHERE id = $2", number, room
+    )
+
+
+async def deadlines(
+    connection: asyncpg.Connection, rooms: Sequence[int], statuses: int, claims: int, in_s: float
+) -> None:
+    """In each room so many statuses, and claims of one member, that all end `in_s` from now.
+
+    The members are those of `members`, or the one of `alone`.
+    """
+    await connection.execute(
+        """
+        INSERT INTO statuses (room_id, membership_id, status, since, expires_at)
+        SELECT room_id, id, 'reading', now(), now() + make_interval(secs => $3)
+        FROM unnest($1::bigint[]) AS rooms (room_id),
+             LATERAL (SELECT id FROM memberships AS m WHERE m.room_id = rooms.room_id
+                      ORDER BY id LIMIT $2) AS members
+        """,
+        rooms,
+        statuses,
+        in_s,
+    )
+    await connection.execute(
+        """
+        INSERT INTO claims (room_id, key, membership_id, since, expires_at, fence)
+        SELECT room_id, 'part-' || n,
+               (SELECT min(id) FROM memberships AS m WHERE m.room_id = rooms.room_id),
+               now(), now() + make_interval(secs => $3), 1
+        FROM unnest($1::bigint[]) AS rooms (room_id), generate_series(1, $2::bigint) AS n
+        """,
+        rooms,
+        claims,
+        in_s,
+    )

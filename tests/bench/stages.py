@@ -1,0 +1,135 @@
+"""What cases measure on: a PostgreSQL set as the daemon's own is, for floors and daemons alike."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote
+
+import asyncpg
+
+from coordroomsd.store.database import Database
+from coordroomsd.store.private_postgres import PrivatePostgres
+from tests.bench.processes import Process, started
+
+# The limits are for agents; what is measured here is what lies behind them.
+CONFIGURATION = """
+[limits]
+message_burst = 0
+status_burst = 0
+reaction_burst = 0
+claim_burst = 0
+room_burst = 0
+max_waiters = 50000
+"""
+
+# Puts rows into a new database before a daemon serves it.
+Fill = Callable[[asyncpg.Connection], Awaitable[None]]
+
+
+class Daemon:
+    """A daemon that serves `socket`, and how long its start took, until it took calls."""
+
+    def __init__(self, socket: Path, process: Process, started_s: float) -> None:
+        self.socket = str(socket)
+        self.mcp_socket = str(socket.with_name("daemon-mcp.sock"))
+        self.process = process
+        self.started_s = started_s
+
+
+class Stage:
+    """Made by `raised`. `directory` is for sockets and files, and goes at the end."""
+
+    def __init__(self, directory: Path, server: PrivatePostgres) -> None:
+        self.directory = directory
+        self._server = server
+        self._numbers = count(1)
+        self._configuration = directory / "config.toml"
+        self._configuration.write_text(CONFIGURATION)
+
+    def new_directory(self) -> Path:
+        path = self.directory / str(next(self._numbers))
+        path.mkdir(mode=0o711)
+        return path
+
+    @contextlib.asynccontextmanager
+    async def database(self, fill: Fill | None = None) -> AsyncIterator[str]:
+        """The URL of a migrated database of its own."""
+        name = f"bench_{next(self._numbers)}"
+        await self._execute(f"CREATE DATABASE {name}")
+        database = await Database.open(self._server.connect_arguments(name), owner="the bench")
+        await database.close()
+        if fill:
+            connection = await asyncpg.connect(**self._server.connect_arguments(name))
+            await fill(connection)
+            await connection.execute("ANALYZE")
+            await connection.close()
+            await self._execute("CHECKPOINT")
+        try:
+            yield _url(self._server, name)
+        finally:
+            await self._execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+    @contextlib.asynccontextmanager
+    async def daemon(self, fill: Fill | None = None) -> AsyncIterator[Daemon]:
+        async with self.database(fill) as url, self.daemon_on(url) as daemon:
+            yield daemon
+
+    @contextlib.asynccontextmanager
+    async def daemon_on(self, url: str) -> AsyncIterator[Daemon]:
+        directory = self.new_directory()
+        socket = directory / "daemon.sock"
+        async with started(
+            "the daemon",
+            *(sys.executable, "-m", "coordroomsd", "serve", "--config", self._configuration),
+            *("--state-dir", directory, "--socket", socket, "--database-url", url),
+            errors=directory / "log",
+        ) as process:
+            started_s = await process.until(b"coordroomsd is ready")
+            yield Daemon(socket, process, started_s)
+
+    @contextlib.asynccontextmanager
+    async def another_server(self) -> AsyncIterator[str]:
+        """The URL of an empty database on another PostgreSQL, set the same.
+
+        The first has few connections to spare.
+        """
+        server = PrivatePostgres(self.new_directory())
+        try:
+            await server.start()
+            yield _url(server, "postgres")
+        finally:
+            await server.stop()
+
+    async def _execute(self, sql: str) -> None:
+        connection = await asyncpg.connect(**self._server.connect_arguments("postgres"))
+        try:
+            await connection.execute(sql)
+        finally:
+            await connection.close()
+
+
+def _url(server: PrivatePostgres, database: str) -> str:
+    arguments = server.connect_arguments(database)
+    host = quote(arguments["host"], safe="")
+    return f"postgresql://{arguments['user']}@/{database}?host={host}&port={arguments['port']}"
+
+
+@contextlib.asynccontextmanager
+async def raised() -> AsyncIterator[Stage]:
+    # A socket's path has to be short, and the server's user has to get through to its data.
+    directory = Path(tempfile.mkdtemp(prefix="coordrooms-bench-", dir="/tmp"))
+    os.chmod(directory, 0o711)
+    server = PrivatePostgres(directory / "pg")
+    try:
+        await server.start()
+        yield Stage(directory, server)
+    finally:
+        await server.stop()
+        shutil.rmtree(directory)
