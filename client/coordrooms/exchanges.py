@@ -12,6 +12,9 @@ from .wire import ResponseReader, TruncatedError
 # As many as a client is likely to use at once; more are opened when needed and not kept.
 IDLE_CONNECTIONS = 8
 
+# A kept connection that was closed shows that at once; one that is lost later had been in use.
+STALE_WITHIN_S = 1.0
+
 
 class LostAnswerError(ConnectionError):
     """The request went out, and the connection ended before its answer was whole."""
@@ -47,13 +50,16 @@ class Exchanges:
         have seen the request; and WireError. A kept connection that was closed meanwhile is
         replaced at once, as the daemon closes those that nobody uses.
         """
-        deadline = self._clock() + timeout_s
+        began = self._clock()
+        deadline = began + timeout_s
         while (connection := self._take_idle()) is not None:
             try:
                 return (yield from self._over(connection, request, deadline))
             except LostAnswerError:
                 # The others are as old as this one.
                 self._drop_idle()
+                if self._clock() - began > STALE_WITHIN_S:
+                    raise
         connection = yield from self.connect(timeout_s)
         return (yield from self._over(connection, request, deadline))
 

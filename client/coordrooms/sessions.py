@@ -34,6 +34,9 @@ PARKED_AFTER_S = 1.0
 # What a proxy says when the daemon behind it is away.
 _GATEWAY_STATUSES = frozenset({502, 503, 504})
 
+# What `ssl.SSLCertVerificationError` is, of all the OSErrors alone; `ssl` is loaded with a reason.
+_UntrustedError = ValueError
+
 Failure = OSError | WireError | RefusedError
 
 
@@ -142,7 +145,7 @@ class Session:
         body = None
         if fields is not None:
             headers.append(("Content-Type", "application/json"))
-            body = json.dumps(fields, separators=(",", ":")).encode()
+            body = _json_bytes(fields)
         target = f"{BASE_PATH}{call.path}{_query_string(query)}"
         return request_bytes(call.method, target, headers, body)
 
@@ -199,7 +202,7 @@ class Session:
             return self._wait_out_rate_limits
         if isinstance(failure, RefusedError):
             return isinstance(failure, StoreUnavailableError | TooManyWaitersError)
-        return not isinstance(failure, PermissionError)
+        return not isinstance(failure, PermissionError | _UntrustedError)
 
     def _unexpected(self, what: str) -> UnexpectedAnswerError:
         return UnexpectedAnswerError(
@@ -214,11 +217,22 @@ class Session:
         advice = "Start it with `coordroomsd serve`, or set COORDROOMS_URL to where it listens."
         if isinstance(failure, PermissionError):
             advice = "Call as a user that may open it, or set COORDROOMS_URL to another daemon."
+        elif isinstance(failure, _UntrustedError):
+            advice = "If you trust who signed its certificate, name their own in SSL_CERT_FILE."
         return DaemonUnreachableError(
             f"The daemon at {self.address} cannot be reached: {why}. {advice}",
             str(self.address),
             key,
         )
+
+
+def _json_bytes(fields: Json) -> bytes:
+    try:
+        # Unescaped, so that the daemon's limit on a request's size is one of its text.
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair: escaped it arrives, and the daemon says where it is.
+        return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def _query_string(query: Query) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from itertools import pairwise
 from typing import Any
 
@@ -81,6 +82,12 @@ def test_a_wait_on_many_has_its_time_in_its_body() -> None:
         "limit": 100,
         "timeout_s": 5,
     }
+
+
+def test_text_goes_out_as_it_is_and_half_a_character_escaped() -> None:
+    session = Scripted().session()
+    assert "grüß".encode() in session.request(messages.post("r", "grüß"))
+    assert b"half \\ud800" in session.request(messages.post("r", "half \ud800"))
 
 
 def test_each_call_has_a_key_of_its_own() -> None:
@@ -207,6 +214,15 @@ def test_a_socket_that_may_not_be_opened_is_not_tried_again() -> None:
     assert daemon.pauses == []
 
 
+def test_a_certificate_that_nobody_trusts_is_not_tried_again() -> None:
+    daemon = Scripted(Unreachable(ssl.SSLCertVerificationError(1, "certificate verify failed")))
+    with pytest.raises(
+        DaemonUnreachableError, match=r"verify failed\. If you trust .*SSL_CERT_FILE"
+    ):
+        daemon.run(daemon.session(), hello())
+    assert daemon.pauses == []
+
+
 def test_a_daemon_that_never_answers_is_given_up() -> None:
     silence = Pieces(())
     daemon = Scripted(silence)
@@ -285,6 +301,15 @@ def test_a_wait_that_was_lost_goes_on_for_the_rest_of_its_time() -> None:
     first, second = (dict(request.query)["timeout_s"] for request in daemon.requests)
     assert float(first) == 50
     assert float(second) == pytest.approx(10, abs=0.1)
+
+
+def test_a_wait_that_was_lost_on_a_kept_connection_goes_on_for_the_rest_too() -> None:
+    lost = Pieces((b"",), parked_s=40)
+    daemon = Scripted(POSTED, lost, reply(documents.wait(4)))
+    session = daemon.session()
+    daemon.drive(session.run(hello()))
+    daemon.run(session, waits.wait("r", 4, timeout_s=50))
+    assert float(dict(daemon.requests[2].query)["timeout_s"]) == pytest.approx(10, abs=0.1)
 
 
 def test_each_restart_during_a_wait_is_an_outage_of_its_own() -> None:
