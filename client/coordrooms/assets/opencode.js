@@ -37,7 +37,12 @@ export const Coordrooms = async ({ client }) => {
   const wake = async (sessionID) => {
     if (waking.has(sessionID)) return
     waking.set(sessionID, undefined)
-    const text = await run("session.idle", sessionID, (child) => waking.set(sessionID, child))
+    const text = await run("session.idle", sessionID, (child) => {
+      waking.set(sessionID, child)
+      // It must not keep opencode from ending.
+      child.unref()
+      child.stdout.unref?.()
+    })
     waking.delete(sessionID)
     if (!text) return
     const parts = [{ type: "text", text }]

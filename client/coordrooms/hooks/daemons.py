@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # Hosts are told to wait 10 s for a hook, which asks at most three times.
 ANSWER_WITHIN_S = 2.0
 RECEIVE_SIZE = 262_144
+BASE = "/api/v1"
 
 # Bodies of so many bytes are more than a context holds, and are quickly sent.
 UNREAD = "/unread?limit=100&max_bytes=40000"
@@ -44,7 +45,11 @@ class Daemon:
 
     def __init__(self, conversation: str, url: str | None, wake: str) -> None:
         self.address: Address = daemon_address(url)
-        bearer = None if isinstance(self.address, UnixAddress) else token()
+        bearer = None
+        if not isinstance(self.address, UnixAddress):
+            from ..tokens import kept_token_file
+
+            bearer = token() or token(kept_token_file(self.address, conversation))
         self._headers = [
             ("Host", self.address.host_header),
             ("Coordrooms-Wake", wake),
@@ -63,8 +68,8 @@ class Daemon:
             self._socket.close()
             self._socket = None
 
-    def get(self, path: str) -> Json:
-        return self._asked("GET", path, None, ANSWER_WITHIN_S, None)
+    def get(self, path: str, base: str = BASE) -> Json:
+        return self._asked("GET", f"{base}{path}", None, ANSWER_WITHIN_S, None)
 
     def post(
         self,
@@ -74,7 +79,7 @@ class Daemon:
         pulse: Callable[[], None] | None = None,
     ) -> Json:
         """`pulse` is called every few seconds while the answer is awaited; it may raise."""
-        return self._asked("POST", path, json.dumps(body).encode(), within_s, pulse)
+        return self._asked("POST", f"{BASE}{path}", json.dumps(body).encode(), within_s, pulse)
 
     def _asked(
         self,
@@ -88,7 +93,7 @@ class Daemon:
         headers = self._headers
         if body is not None:
             headers = [*headers, ("Content-Type", "application/json")]
-        request = request_bytes(method, f"/api/v1{path}", headers, body)
+        request = request_bytes(method, path, headers, body)
         try:
             answer = self._exchanged(request, within_s, pulse)
             document = json.loads(answer.take())

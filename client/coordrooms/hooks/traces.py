@@ -14,7 +14,8 @@ import os
 import sys
 import time
 
-from ..escapes import path_segment
+from ..errors import ConfigurationError
+from ..private_files import file_name, make_private_directory, state_directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,20 +26,7 @@ LOG_LIMIT = 262_144
 FORGOTTEN_AFTER_S = 30 * 86_400
 
 
-def state_folder() -> str:
-    """Where this package keeps what it knows of this user's sessions and installations."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    if not os.path.isabs(state):
-        state = os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(state, "coordrooms")
-
-
-def sessions_folder() -> str:
-    return os.path.join(state_folder(), "sessions")
-
-
-def log_file() -> str:
-    return os.path.join(state_folder(), "hooks.log")
+_UNWRITABLE = (OSError, ConfigurationError)
 
 
 class Trace:
@@ -48,13 +36,13 @@ class Trace:
     """
 
     def __init__(self, conversation: str) -> None:
-        self._path = os.path.join(sessions_folder(), f"{path_segment(conversation)}.json")
+        self._name = f"{file_name(conversation)}.json"
         self._fd = -1
         self.locked = False
 
     def __enter__(self) -> Trace:
-        with contextlib.suppress(OSError):
-            self._fd = _opened(self._path)
+        with contextlib.suppress(*_UNWRITABLE):
+            self._fd = opened("sessions", self._name)
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.locked = True
         return self
@@ -76,13 +64,16 @@ class Trace:
     def age_s(self) -> float:
         """The seconds since the latest hook."""
         try:
-            return time.time() - os.stat(self._path).st_mtime
-        except OSError:
+            return time.time() - os.stat(state_directory("sessions", self._name)).st_mtime
+        except _UNWRITABLE:
             return 0.0
 
     @property
     def last(self) -> Json:
-        return read_trace(self._path)
+        try:
+            return read_trace(state_directory("sessions", self._name))
+        except ConfigurationError:
+            return {}
 
 
 def read_trace(path: str) -> Json:
@@ -105,12 +96,12 @@ def log(host: Host, event: str, sentence: str) -> None:
     if not host.shows_errors:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.write(line)
-    with contextlib.suppress(OSError):
-        path = log_file()
-        fd = _opened(path, os.O_APPEND)
+    with contextlib.suppress(*_UNWRITABLE):
+        fd = opened("hooks.log", flags=os.O_APPEND)
         try:
             os.write(fd, f"{now()} {line}".encode("utf-8", "backslashreplace"))
             if os.fstat(fd).st_size > LOG_LIMIT:
+                path = state_directory("hooks.log")
                 os.replace(path, f"{path}.1")
         finally:
             os.close(fd)
@@ -118,20 +109,25 @@ def log(host: Host, event: str, sentence: str) -> None:
 
 def forget_old_sessions() -> None:
     """Remove the files of sessions that have long been silent."""
-    with contextlib.suppress(OSError), os.scandir(sessions_folder()) as entries:
-        before = time.time() - FORGOTTEN_AFTER_S
-        for entry in entries:
-            if entry.stat().st_mtime < before:
-                os.unlink(entry.path)
+    before = time.time() - FORGOTTEN_AFTER_S
+    for folder in ("sessions", "wakers"):
+        with contextlib.suppress(*_UNWRITABLE), os.scandir(state_directory(folder)) as entries:
+            for entry in entries:
+                if entry.stat().st_mtime < before:
+                    os.unlink(entry.path)
 
 
-def _opened(path: str, flags: int = 0) -> int:
-    """A file of ours, open for reading and writing, and kept from other users."""
+def opened(*below: str, flags: int = 0) -> int:
+    """A file of ours in the state directory, open for reading and writing, made if need be.
+
+    Raises OSError or ConfigurationError.
+    """
+    path = state_directory(*below)
     flags |= os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
     try:
         return os.open(path, flags, 0o600)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        make_private_directory(os.path.dirname(path))
         return os.open(path, flags, 0o600)
 
 

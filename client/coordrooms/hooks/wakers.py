@@ -18,11 +18,11 @@ import os
 import sys
 import time
 
-from ..escapes import path_segment
 from ..hosts.facts import STOP
+from ..private_files import file_name
 from .contexts import hint_text
 from .daemons import UNREAD, AwayError, Daemon, RefusedError
-from .traces import Trace, log, state_folder
+from .traces import Trace, log, opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,11 +50,15 @@ class HostGoneError(Exception):
 
 def keep_watch(host: Host, session: str, conversation: str, options: dict[str, str]) -> int:
     """Wait for news and wake the session, once. Returns the exit code."""
-    watched = Process(int(options["--watch"])) if "--watch" in options else host_process()
+    if not host.attended(os.environ):
+        return 0
     with Lock(conversation) as lock:
         if not lock.held:
             return 0  # there is one already
         try:
+            watched = (
+                Process(int(options["--watch"])) if "--watch" in options else host_process(host)
+            )
             with Daemon(conversation, options.get("--url"), host.wake) as daemon:
                 unread = _news(daemon, _idleness(host, conversation), watched, lock)
         except HostGoneError:
@@ -73,9 +77,12 @@ def start_watch(host: Host, session: str, conversation: str, options: dict[str, 
     with Lock(conversation) as lock:
         if not lock.held:
             return
+    try:
+        watch = ["--watch", str(host_process(host).pid)]
+    except HostGoneError:
+        return
     url = ["--url", options["--url"]] if "--url" in options else []
     words = ["hook", "wake", "--host", host.name, "--session", session, *url]
-    watch = ["--watch", str(host_process().pid)]
     if os.fork():
         return
     try:
@@ -148,13 +155,12 @@ class Lock:
     """Held by the one waker of a session. Its file names what it last woke for."""
 
     def __init__(self, conversation: str) -> None:
-        self._path = os.path.join(state_folder(), "wakers", f"{path_segment(conversation)}.json")
+        self._name = f"{file_name(conversation)}.json"
         self._fd = -1
         self.held = False
 
     def __enter__(self) -> Lock:
-        os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._fd = opened("wakers", self._name)
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.held = True
@@ -216,11 +222,16 @@ class Process:
         return path if os.path.basename(path) == usual else usual
 
 
-def host_process() -> Process:
-    """The process that this hook runs for: the nearest above it that is no shell."""
+def host_process(host: Host) -> Process:
+    """The process that this hook runs for: the nearest above it that is no shell.
+
+    Raises HostGoneError when that has ended already, and left us to the first process.
+    """
     pid = os.getppid()
     while _stat(pid)[0] in SHELLS:
         pid = int(_fields(pid)[1])
+    if pid <= 1 and _stat(pid)[0] != host.program:
+        raise HostGoneError
     return Process(pid)
 
 

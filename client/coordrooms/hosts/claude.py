@@ -7,7 +7,8 @@ Sources: code.claude.com/docs/en/hooks, /mcp, /skills.
   time-out (ours: 10 s) the output is thrown away.
 * After Stop at most 8 continuations in a row.
 * `asyncRewake`: the hook goes on in the background, and when it ends with 2 the model is woken and
-  reads its standard error. Interactive sessions only.
+  reads its standard error. With `-p` it is waited for like any other, until its time-out: there it
+  has to end at once.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from .facts import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .facts import Edit, Json
 
 # As long as a day: an agent that nobody spoke to by then is woken by its user.
@@ -67,6 +70,13 @@ def edits(place: Place, program: list[str]) -> list[Edit]:
     ]
 
 
+def attended(environment: Mapping[str, str]) -> bool:
+    told = environment.get("CLAUDE_CODE_SESSION_ATTENDED")
+    if told is None:  # older than 2.1.300 or so
+        return environment.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
+    return told == "1"
+
+
 def _group(event: Event, program: list[str]) -> Json:
     handler = {"type": "command", "command": hook_line(program, event.name, "claude")}
     handlers: list[Json] = [{**handler, "timeout": TIMEOUT_S}]
@@ -83,5 +93,6 @@ HOST = Host(
     session_keys=("session_id",),
     events=EVENTS,
     waker=REWAKEN,
+    attended=attended,
     edits=edits,
 )

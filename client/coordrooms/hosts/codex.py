@@ -9,6 +9,7 @@ schema/generated, which refuse unknown members).
 * Standard input is written whole and then closed; a hook that does not read it has failed.
 * `codex queue` starts a turn in a session that is loaded and idle; in one that is not loaded the
   message waits for ever. A hook declared as asynchronous wakes nobody.
+* An MCP server gets few variables of the environment, and those that `env_vars` names.
 * A tool call ends after 60 s unless `tool_timeout_sec` says otherwise; the daemon lets one wait of
   Codex take up to 280 s.
 """
@@ -42,6 +43,14 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 10
 TOOL_TIMEOUT_S = 300
+# What says where the daemon is, and who calls.
+VARIABLES = (
+    "COORDROOMS_URL",
+    "COORDROOMS_CONVERSATION",
+    "COORDROOMS_TOKEN_FILE",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+)
 
 EVENTS = (
     Event("SessionStart", SESSION, context("SessionStart")),
@@ -61,7 +70,11 @@ def edits(place: Place, program: list[str]) -> list[Edit]:
         folder = os.path.join(place.root, ".codex")
         skills = os.path.join(place.root, ".agents", "skills")
     hooks = os.path.join(folder, "hooks.json")
-    registration = {**server(program), "tool_timeout_sec": TOOL_TIMEOUT_S}
+    registration = {
+        **server(program),
+        "env_vars": list(VARIABLES),
+        "tool_timeout_sec": TOOL_TIMEOUT_S,
+    }
     return [
         Table(os.path.join(folder, "config.toml"), "mcp_servers.coordrooms", registration),
         *(

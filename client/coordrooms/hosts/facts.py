@@ -106,12 +106,15 @@ class Whole:
 class Host:
     """One host. `session_keys` name the session in what its hooks read.
 
+    `attended(environment)` tells a hook whether somebody may come back to the session: one that
+    only answers a prompt is not woken.
     `edits(place, program)` are the pieces of an installation, `program` being the command's words.
     `waker` is how an idle session is woken. `notes` tell a person what is left to do.
     `shows_errors` is set where a hook's standard error comes before the user as a message.
     """
 
     __slots__ = (
+        "attended",
         "edits",
         "events",
         "name",
@@ -133,6 +136,7 @@ class Host:
         events: tuple[Event, ...],
         waker: str,
         edits: Callable[[Place, list[str]], list[Edit]],
+        attended: Callable[[Mapping[str, str]], bool] = lambda environment: True,
         notes: str = "",
         shows_errors: bool = False,
     ) -> None:
@@ -143,6 +147,7 @@ class Host:
         self.events = events
         self.waker = waker
         self.edits = edits
+        self.attended = attended
         self.notes = notes
         self.shows_errors = shows_errors
 

@@ -7,6 +7,7 @@ import shutil
 import sys
 
 from ..hosts.facts import Host, Place
+from ..private_files import make_private_directory
 from .documents import Document
 from .insertions import put
 from .records import Record, read_record, record_path
@@ -48,7 +49,7 @@ class Plan:
         changes = [Change(file.file, file.before, file.after) for file in self.changed]
         made = [] if self.removal else make_folders([change.path for change in changes])
         self.record.folders += [folder for folder in made if folder not in self.record.folders]
-        os.makedirs(os.path.dirname(self.record.path), mode=0o700, exist_ok=True)
+        make_private_directory(os.path.dirname(self.record.path))
         try:
             write([*changes, self._record_change()])
         except BaseException:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from typing import Any
 
-from ..hooks.traces import state_folder
+from ..private_files import state_directory
 
 Json = dict[str, Any]
 
@@ -41,7 +40,7 @@ class Record:
 def record_path(host: str, root: str | None) -> str:
     """One file for each host, and for the user or a project."""
     place = "user" if root is None else hashlib.sha256(root.encode()).hexdigest()[:16]
-    return os.path.join(state_folder(), "installs", f"{host}-{place}.json")
+    return state_directory("installs", f"{host}-{place}.json")
 
 
 def read_record(path: str) -> Record:

@@ -14,7 +14,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 
-from ..hooks.traces import state_folder
+from ..hooks.traces import opened
 from .failures import InstallError
 
 
@@ -32,12 +32,10 @@ class Change:
 @contextlib.contextmanager
 def exclusive() -> Iterator[None]:
     """Keep out other installations of this user until the end."""
-    folder = state_folder()
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        fd = os.open(os.path.join(folder, "install.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        fd = opened("install.lock")
     except OSError as fault:
-        raise InstallError(f"{folder} cannot be written: {fault.strerror}.") from fault
+        raise InstallError(f"{fault.filename} cannot be written: {fault.strerror}.") from fault
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
