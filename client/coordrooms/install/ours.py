@@ -10,13 +10,13 @@ _HOOK = re.compile(r"(?:^|[\s/\\\"'])coordrooms[\"']?\s+hook\s")
 
 def is_hook(value: Any) -> bool:
     """Whether all that a hook's entry runs is `coordrooms hook`."""
-    lines = list(_command_lines(value))
+    lines = list(command_lines(value))
     return bool(lines) and all(_HOOK.search(line) for line in lines)
 
 
 def has_hook(value: Any) -> bool:
     """Whether an entry runs `coordrooms hook` among other things."""
-    return any(_HOOK.search(line) for line in _command_lines(value))
+    return any(_HOOK.search(line) for line in command_lines(value))
 
 
 def is_server(value: Any) -> bool:
@@ -29,7 +29,7 @@ def is_server(value: Any) -> bool:
     return "coordrooms" in names and "mcp" in names
 
 
-def _command_lines(value: Any) -> list[str]:
+def command_lines(value: Any) -> list[str]:
     """The shell lines in a hook's entry: its own, or those of its handlers."""
     if not isinstance(value, dict):
         return []
@@ -37,5 +37,5 @@ def _command_lines(value: Any) -> list[str]:
     handlers = value.get("hooks")
     if isinstance(handlers, list):
         for handler in handlers:
-            lines += _command_lines(handler)
+            lines += command_lines(handler)
     return lines

@@ -7,7 +7,7 @@ import shutil
 import sys
 
 from ..hosts.facts import Host, Place
-from ..private_files import make_private_directory
+from ..private_files import FILE_MODE, make_private_directory
 from .documents import Document
 from .insertions import put
 from .records import Record, read_record, record_path
@@ -64,10 +64,8 @@ class Plan:
                 before: bytes | None = file.read()
         except FileNotFoundError:
             before = None
-        return Change(self.record.path, before, None if self.removal else self._record_text())
-
-    def _record_text(self) -> bytes:
-        return self.record.text().encode()
+        after = None if self.removal else self.record.text().encode()
+        return Change(self.record.path, before, after, FILE_MODE)
 
     def _document(self, file: str) -> Document:
         if file not in self._documents:

@@ -19,13 +19,16 @@ from .failures import InstallError
 
 
 class Change:
-    """A file as it was found and as it is to be; None is no file."""
+    """A file as it was found and as it is to be; None is no file. `mode` is that of a new one."""
 
-    def __init__(self, path: str, before: bytes | None, after: bytes | None) -> None:
+    def __init__(
+        self, path: str, before: bytes | None, after: bytes | None, mode: int | None = None
+    ) -> None:
         # A link stays one: what it points to is written.
         self.path = os.path.realpath(path)
         self.before = before
         self.after = after
+        self.mode = mode
         self.staged: str | None = None
 
 
@@ -99,20 +102,20 @@ def _stage(change: Change) -> None:
             if not mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
                 raise PermissionError(errno.EACCES, "it is read-only", change.path)
         if change.after is not None:
-            change.staged = _written_beside(change.path, change.after)
+            change.staged = _written_beside(change.path, change.after, change.mode)
         elif not os.access(os.path.dirname(change.path), os.W_OK):
             raise PermissionError(errno.EACCES, "its folder is read-only", change.path)
     except OSError as fault:
         raise _failure(change.path, fault) from fault
 
 
-def _written_beside(path: str, data: bytes) -> str:
+def _written_beside(path: str, data: bytes, mode: int | None = None) -> str:
     fd, staged = tempfile.mkstemp(prefix=".coordrooms-", dir=os.path.dirname(path))
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
-            _take_after(path, file.fileno())
+            _take_after(path, file.fileno(), mode)
             os.fsync(file.fileno())
     except BaseException:
         os.unlink(staged)
@@ -120,14 +123,14 @@ def _written_beside(path: str, data: bytes) -> str:
     return staged
 
 
-def _take_after(path: str, fd: int) -> None:
+def _take_after(path: str, fd: int, mode: int | None) -> None:
     """Give a file the mode and the owner of the one that it will replace."""
     try:
         known = os.stat(path)
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)
-        os.fchmod(fd, 0o666 & ~mask)
+        os.fchmod(fd, 0o666 & ~mask if mode is None else mode)
         return
     os.fchmod(fd, stat.S_IMODE(known.st_mode))
     if (known.st_uid, known.st_gid) != (os.geteuid(), os.getegid()):
