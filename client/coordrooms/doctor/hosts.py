@@ -20,6 +20,8 @@ from ..private_files import state_directory
 from .findings import Finding
 from .servers import server_finding
 
+# They do not matter to whether a piece is there.
+_WORDS = ["coordrooms"]
 # An outcome that begins so is no failure.
 _GOOD_OUTCOMES = ("told", "handed over", "nothing unread")
 
@@ -45,8 +47,7 @@ def _at(host: Host, where: Place, subject: str) -> Iterator[Finding]:
     """Nothing where the host is not set up."""
     again = f"Run `coordrooms install {host.name}{_scope(where)}` again."
     try:
-        # The words do not matter to whether a piece is there.
-        pieces = [(edit, _registered(edit)) for edit in host.edits(where, ["coordrooms"])]
+        pieces = [(edit, _registered(edit)) for edit in host.edits(where, _WORDS)]
     except InstallError as fault:
         yield Finding(subject, False, str(fault), "Mend the file; then look again.")
         return
@@ -71,8 +72,8 @@ def _at(host: Host, where: Place, subject: str) -> Iterator[Finding]:
             break
     for edit, present in pieces:
         if present and (isinstance(edit, Table) or type(edit) is Member):
-            yield server_finding(f"{subject} server", _command(present))
-    if host.name == "codex":
+            yield server_finding(f"{subject} tools", _command(present))
+    if host.trusted is not None:
         yield from _trusted(host, where, subject)
 
 
@@ -116,15 +117,12 @@ def _command(server: Json) -> list[str]:
 
 
 def _trusted(host: Host, where: Place, subject: str) -> Iterator[Finding]:
-    """Codex notes in its config.toml which hooks its user has trusted, by file, event and place."""
-    edits = host.edits(where, ["coordrooms"])
-    [hooks] = {edit.file for edit in edits if isinstance(edit, Item)}
-    [config] = {edit.file for edit in host.edits(place(None), []) if isinstance(edit, Table)}
-    text = Document(config).text or ""
-    known = toml_tables.found(toml_tables.parsed(text), "hooks.state") or {}
-    trusted = [key for key, state in known.items() if key.startswith(f"{hooks}:") and state]
-    if trusted:
-        yield Finding(f"{subject} trust", True, "Codex has its user's word for hooks in this file")
+    """What was trusted is in the configuration of the user, also for a project's hooks."""
+    assert host.trusted is not None
+    [hooks] = {edit.file for edit in host.edits(where, _WORDS) if isinstance(edit, Item)}
+    [config] = {edit.file for edit in host.edits(place(None), _WORDS) if isinstance(edit, Table)}
+    if host.trusted(hooks, toml_tables.parsed(Document(config).text or "")):
+        yield Finding(f"{subject} trust", True, f"{hooks} has its user's trust")
     elif not _traces(host):
         problem = f"nobody has trusted the hooks in {hooks}"
         yield Finding(f"{subject} trust", False, problem, host.notes)

@@ -39,7 +39,7 @@ from .facts import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .facts import Edit
+    from .facts import Edit, Json
 
 TIMEOUT_S = 10
 TOOL_TIMEOUT_S = 300
@@ -97,6 +97,12 @@ def edits(place: Place, program: list[str]) -> list[Edit]:
     ]
 
 
+def trusted(hooks: str, config: Json) -> bool:
+    """Whether anything in the file `hooks` was trusted: the hash of what it was is Codex's own."""
+    state = config.get("hooks", {}).get("state", {})
+    return any(key.startswith(f"{hooks}:") and "trusted_hash" in state[key] for key in state)
+
+
 HOST = Host(
     name="codex",
     title="Codex",
@@ -105,6 +111,7 @@ HOST = Host(
     events=EVENTS,
     waker=QUEUED,
     edits=edits,
+    trusted=trusted,
     notes="Codex runs hooks once you have trusted them: open /hooks in a session and trust those "
     "of coordrooms.",
 )

@@ -110,6 +110,8 @@ class Host:
     only answers a prompt is not woken.
     `edits(place, program)` are the pieces of an installation, `program` being the command's words.
     `waker` is how an idle session is woken. `notes` tell a person what is left to do.
+    `trusted(hooks, config)` tells from the host's configuration whether its user has allowed the
+    hooks in a file; None where nobody is asked.
     `shows_errors` is set where a hook's standard error comes before the user as a message.
     """
 
@@ -123,6 +125,7 @@ class Host:
         "session_keys",
         "shows_errors",
         "title",
+        "trusted",
         "waker",
     )
 
@@ -137,6 +140,7 @@ class Host:
         waker: str,
         edits: Callable[[Place, list[str]], list[Edit]],
         attended: Callable[[Mapping[str, str]], bool] = lambda environment: True,
+        trusted: Callable[[str, Json], bool] | None = None,
         notes: str = "",
         shows_errors: bool = False,
     ) -> None:
@@ -148,6 +152,7 @@ class Host:
         self.waker = waker
         self.edits = edits
         self.attended = attended
+        self.trusted = trusted
         self.notes = notes
         self.shows_errors = shows_errors
 
