@@ -386,6 +386,15 @@ def test_members_are_a_live_table_on_a_terminal(
     assert "reading the diff" in left_behind, "the last table stays"
 
 
+def test_leaving_ends_the_live_table(terminal: Callable[..., Terminal], ann: Room) -> None:
+    shown = terminal("members", ann.ref, *acting_as(ann))
+    shown.until(acting_as(ann)[1])
+    ann.leave()
+    shown.until("\x1b[?1049l")
+    assert "Traceback" not in shown.until("active_membership_not_found")
+    assert shown.process.wait(GIVE_UP_AFTER_S) == 3
+
+
 def test_a_live_table_of_no_room(terminal: Callable[..., Terminal], ann: Room) -> None:
     shown = terminal("members", "no-such-room", *acting_as(ann))
     assert "\x1b" not in shown.until("room_not_found")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,21 @@ def test_two_agents_come_to_a_decision(environment: dict[str, str]) -> None:
     numbers = [int(line.split()[0]) for line in shown.splitlines()[:15]]
     assert numbers == list(range(1, 16))
     assert "10 messages, events 1 to 15: nothing lost, nothing repeated" in shown
+
+
+def test_it_can_be_played_under_ones_own_name(
+    environment: dict[str, str], unique: Callable[[str], str]
+) -> None:
+    done = subprocess.run(
+        demo("--as", unique("ann")),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=GIVE_UP_AFTER_S,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    names = [line.split()[2] for line in done.stdout.splitlines()[:15]]
+    assert set(names) == {"ada", "bob", "audience"}, "though all are called the same in the room"
 
 
 def test_it_can_be_read_while_it_happens(environment: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..addresses import acting_conversation, daemon_address
 from ..calls import Call
@@ -14,6 +14,9 @@ from ..models import Json
 from ..sync_clients import Client
 from ..tokens import kept_token_file
 from .texts import safe
+
+if TYPE_CHECKING:
+    from ..async_clients import AsyncClient
 
 T = TypeVar("T")
 
@@ -48,23 +51,40 @@ def add_room(parser: ArgumentParser) -> None:
 
 
 def connect(arguments: Namespace) -> Client:
-    """The client that a command's options ask for.
-
-    Who acts uses the token that `coordrooms me` kept for them, unless COORDROOMS_TOKEN_FILE is set.
-    """
-    token_file = None
-    if not os.environ.get("COORDROOMS_TOKEN_FILE"):
-        token_file = kept_token_file(
-            daemon_address(arguments.url), acting_conversation(arguments.as_)
-        )
+    """The client that a command's options ask for."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         client = Client(
-            arguments.as_, url=arguments.url, token_file=token_file, patience_s=PATIENCE_S
+            arguments.as_,
+            url=arguments.url,
+            token_file=token_file(arguments),
+            patience_s=PATIENCE_S,
         )
     for warning in caught:
         print(f"coordrooms: warning: {safe(str(warning.message))}", file=sys.stderr)
     return client
+
+
+def connect_async(arguments: Namespace, as_: str | None, patience_s: float) -> AsyncClient:
+    """An asynchronous client with the same options, for a command that has used `connect`."""
+    from ..async_clients import AsyncClient
+
+    with warnings.catch_warnings():
+        # What there is to warn of has been said.
+        warnings.simplefilter("ignore")
+        return AsyncClient(
+            as_, url=arguments.url, token_file=token_file(arguments), patience_s=patience_s
+        )
+
+
+def token_file(arguments: Namespace) -> str | None:
+    """The file of the token that `coordrooms me` kept for who acts, if there is one.
+
+    What COORDROOMS_TOKEN_FILE names comes before it.
+    """
+    if named := os.environ.get("COORDROOMS_TOKEN_FILE"):
+        return named
+    return kept_token_file(daemon_address(arguments.url), acting_conversation(arguments.as_))
 
 
 def ask(client: Client, call: Call[T]) -> tuple[T, Json]:

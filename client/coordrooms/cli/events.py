@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..events import (
     ClaimEvent,
     Event,
@@ -18,12 +20,17 @@ KIND_COLUMNS = 9
 INDENT = " " * 7
 
 
-def event_lines(event: Event | RetentionGap, style: Style) -> str:
-    """An event, on as many lines as its text has."""
+def event_lines(
+    event: Event | RetentionGap, style: Style, names: Mapping[str, str] | None = None
+) -> str:
+    """An event, on as many lines as its text has.
+
+    `names` are what to call participants instead of their display names, by conversation id.
+    """
     if isinstance(event, RetentionGap):
         return style.dim(f"       … events {event.from_seq} to {event.to_seq} were removed …")
     who = event.author or event.participant
-    name = safe(who.name) if who else "–"
+    name = safe((names or {}).get(who.conversation_id, who.name)) if who else "–"
     shown = style.name(name, padded(cut(name, NAME_COLUMNS), NAME_COLUMNS))
     head = f"{style.dim(f'{event.seq:>5}  {clock_time(event.at)}')}  {shown}  "
     if isinstance(event, Message):

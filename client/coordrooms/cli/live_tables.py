@@ -9,9 +9,9 @@ from argparse import Namespace
 from datetime import UTC, datetime
 
 from ..answers import Overview
-from ..async_clients import AsyncClient, AsyncRoom
+from ..async_clients import AsyncRoom
 from ..follows import FOLLOW_PATIENCE_S
-from .clients import connect
+from .clients import connect, connect_async
 from .failures import DONE
 from .outputs import Output
 from .rosters import HEADS, roster
@@ -36,6 +36,8 @@ def watch(arguments: Namespace, output: Output) -> int:
         asyncio.run(_draw_until_interrupted(arguments, output, shown))
     except KeyboardInterrupt:
         return DONE
+    except BaseExceptionGroup as failures:
+        raise failures.exceptions[0] from None
     finally:
         sys.stdout.write(LEAVE)
         output.line("\n".join(_lines(shown[0], output, sys.maxsize)))
@@ -47,7 +49,7 @@ async def _draw_until_interrupted(
 ) -> None:
     changed = asyncio.Event()
     async with (
-        AsyncClient(arguments.as_, url=arguments.url, patience_s=FOLLOW_PATIENCE_S) as client,
+        connect_async(arguments, arguments.as_, FOLLOW_PATIENCE_S) as client,
         asyncio.TaskGroup() as tasks,
     ):
         room = client.room(arguments.room)

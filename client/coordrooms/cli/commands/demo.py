@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from argparse import ArgumentParser, Namespace
 
 from ...events import Event, Message
 from ...operations.rooms import get_document
-from ..clients import add_caller, connect, seconds
+from ..clients import (
+    add_caller,
+    connect,
+    connect_async,
+    seconds,
+    token_file,
+)
+from ..demo.scripts import AUDIENCE
+from ..demo.stages import Cast, Stage
 from ..events import event_lines
 from ..failures import DONE
 from ..outputs import Output
@@ -16,6 +25,9 @@ HELP = "watch two agents argue a decision, and check that nothing was lost"
 
 # Slow enough to read along.
 READING_PACE_S = 1.0
+
+# As much as each of the agents has.
+PATIENCE_S = 30.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,20 +42,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, output: Output) -> int:
-    import asyncio
-
     with connect(arguments) as client:
         # A first look that is not patient: a daemon that is away shows at once.
         client.document(get_document("/rooms", {"limit": 1}))
         # On the socket anybody may act as anyone new; who has a token acts below its name.
-        prefix = (
-            f"{client.me().participant.name}/" if client.session.has_token or arguments.as_ else ""
-        )
+        named = client.session.has_token or arguments.as_
+        prefix = f"{client.me().participant.name}/" if named else ""
+    token = token_file(arguments)
+    environment = {} if token is None else {"COORDROOMS_TOKEN_FILE": token}
     pace_s = arguments.pace
     if pace_s is None:
         pace_s = READING_PACE_S if output.on_terminal else 0.0
-    suffix = os.urandom(3).hex()
-    log = asyncio.run(_play(arguments, output, prefix, suffix, pace_s))
+    cast = Cast(prefix, os.urandom(3).hex(), environment)
+    log = asyncio.run(_play(arguments, output, cast, pace_s))
     messages = sum(isinstance(event, Message) for event in log)
     output.line("")
     output.line(
@@ -56,18 +67,10 @@ def run(arguments: Namespace, output: Output) -> int:
     return DONE
 
 
-async def _play(
-    arguments: Namespace, output: Output, prefix: str, suffix: str, pace_s: float
-) -> list[Event]:
-    from ...async_clients import AsyncClient
-    from ..demo.stages import Stage
+async def _play(arguments: Namespace, output: Output, cast: Cast, pace_s: float) -> list[Event]:
+    def show(event: Event) -> None:
+        output.line(event_lines(event, output.style, cast.names))
 
-    async with AsyncClient(f"{prefix}audience-{suffix}", url=arguments.url) as client:
-        stage = Stage(
-            client,
-            suffix,
-            prefix,
-            pace_s,
-            lambda event: output.line(event_lines(event, output.style)),
-        )
-        return await stage.run()
+    audience = cast.conversation(AUDIENCE)
+    async with connect_async(arguments, audience, PATIENCE_S) as client:
+        return await Stage(client, cast, pace_s, show).run()

@@ -16,6 +16,7 @@ class Line(NamedTuple):
 
 ADA, BOB = "ada", "bob"
 AGENTS = (ADA, BOB)
+AUDIENCE = "audience"
 
 SCRIPT = (
     Line(ADA, "decision", "Search results come in pages: /search?page=3. Links stay short."),

@@ -6,13 +6,14 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from ...async_clients import AsyncClient, AsyncRoom
 from ...errors import CoordroomsError
 from ...events import Event, MemberEvent
 from .checks import problems
-from .scripts import ADA, AGENTS, BOB, SCRIPT
+from .scripts import ADA, AGENTS, AUDIENCE, BOB, SCRIPT
 
 # Two processes have to start; nothing that works comes near it.
 GIVE_UP_AFTER_S = 60.0
@@ -22,20 +23,38 @@ class DemoFailedError(CoordroomsError):
     """Something was lost, repeated or out of order, or an agent did not play its part."""
 
 
+class Cast(NamedTuple):
+    """As whom the three of one run act: below `prefix`, told from other runs by `suffix`.
+
+    `environment` is what an agent's process needs besides to act so.
+    """
+
+    prefix: str
+    suffix: str
+    environment: Mapping[str, str]
+
+    def conversation(self, name: str) -> str:
+        return f"{self.prefix}{name}-{self.suffix}"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What each of them is called, by the id it acts as."""
+        return {self.conversation(name): name for name in (AUDIENCE, *AGENTS)}
+
+
 class Stage:
-    """One run of the demo as `audience`, who prints events with `show`."""
+    """One run of the demo, seen by its audience, for whom `show` prints the events."""
 
     def __init__(
         self,
         client: AsyncClient,
-        suffix: str,
-        prefix: str,
+        cast: Cast,
         pace_s: float,
         show: Callable[[Event], None],
     ) -> None:
         self._client = client
-        self._name = f"demo {suffix}"
-        self._ids = {agent: f"{prefix}{agent}-{suffix}" for agent in AGENTS}
+        self._cast = cast
+        self._ids = {agent: cast.conversation(agent) for agent in AGENTS}
         self._pace_s = pace_s
         self._show = show
         self._streamed: list[int] = []
@@ -44,7 +63,7 @@ class Stage:
 
     async def run(self) -> list[Event]:
         """Play, check, and return the room's whole log. Raises DemoFailedError."""
-        room = await self._client.create_room(self._name)
+        room = await self._client.create_room(f"demo {self._cast.suffix}")
         try:
             async with asyncio.timeout(GIVE_UP_AFTER_S + 2 * self._pace_s * len(SCRIPT)):
                 async with asyncio.TaskGroup() as tasks:
@@ -67,7 +86,7 @@ class Stage:
     async def _look_on(self, room: AsyncRoom) -> None:
         """Show everything as it happens, until both agents have left."""
         present = set(AGENTS)
-        agent_of = {conversation: agent for agent, conversation in self._ids.items()}
+        agent_of = self._cast.names
         async for event in room.stream(after_seq=0):
             if not isinstance(event, Event):
                 raise DemoFailedError(f"Events {event.from_seq} to {event.to_seq} are gone.")
@@ -77,8 +96,8 @@ class Stage:
                 agent = agent_of.get(event.author.conversation_id)
                 if agent == ADA:
                     self._ada_is_in.set()
-                if event.reason == "left" and agent is not None:
-                    present.discard(agent)
+                if event.reason == "left":
+                    present.discard(agent or "")
             if not present:
                 return
 
@@ -89,7 +108,7 @@ class Stage:
             *("--as", self._ids[agent], "--room", room.ref, "--pace", str(self._pace_s)),
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=os.environ | {"COORDROOMS_URL": self._client.address},
+            env=os.environ | {"COORDROOMS_URL": self._client.address, **self._cast.environment},
         )
         try:
             printed, complaint = await process.communicate()
