@@ -8,6 +8,8 @@ BENCH_LOCK := requirements/bench.txt
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # How often `make faults` kills each of the daemon and its database.
 ROUNDS ?= 200
+# How many requests `make fuzz` draws from the daemon's description, about.
+REQUESTS ?= 100000
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check format bench neighbours faults lock clean
@@ -46,6 +48,9 @@ define COMPILE
 $(VENV)/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 --generate-hashes \
 	    --no-annotate --custom-compile-command 'make lock'
 endef
+
+fuzz: $(VENV)/installed ## read the daemon's description with a fuzzer (REQUESTS=100000)
+	@FUZZ_REQUESTS=$(REQUESTS) $(PYTEST) tests/fuzz $(ARGS)
 
 lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer versions)
 	@$(PYTHON_HERE) -m venv $(VENV)/uv
