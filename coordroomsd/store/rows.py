@@ -70,18 +70,22 @@ class Rows:
 _CHANGES = [change.name for change in fields(Rows) if change.name != "at"]
 
 
+def message_row(room_id: int, event: Event) -> tuple[Any, ...]:
+    """In the order of the part `messages` of write.sql, which takes the time from the batch."""
+    message = event.payload
+    assert isinstance(message, Message)
+    return (
+        room_id,
+        event.seq,
+        event.who.membership_id,
+        message.kind,
+        message.body,
+        message.reply_to,
+    )
+
+
 def event_row(room_id: int, event: Event) -> tuple[Any, ...]:
-    """In the order of the part `events` of write.sql."""
-    if isinstance(event.payload, Message):
-        own: tuple[Any, ...] = (
-            event.payload.kind,
-            event.payload.body,
-            event.payload.reply_to,
-            None,
-        )
-    else:
-        detail = orjson.dumps(payload_wire(event.payload)).decode() if event.payload else None
-        own = (None, None, None, detail)
+    """In the order of the part `other_events` of write.sql."""
     return (
         room_id,
         event.seq,
@@ -90,5 +94,5 @@ def event_row(room_id: int, event: Event) -> tuple[Any, ...]:
         event.at,
         event.who.membership_id,
         event.by_daemon,
-        *own,
+        orjson.dumps(payload_wire(event.payload)).decode() if event.payload else None,
     )

@@ -6,18 +6,29 @@ each combination once.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from coordroomsd.store import queries
-from coordroomsd.store.rows import Rows, event_row
+from coordroomsd.store.rows import Rows, event_row, message_row
 
 _PARTS = queries.load("write.sql")
 _PARAMETER = re.compile(r"\$(\d+)")
+_ROWS = re.compile(r"unnest\(([^)]*)\)")
 
-# Each part's parameters are arrays, one a column.
-Part = tuple[str, Sequence[Any]]
+
+class Shape(NamedTuple):
+    """A part as it stands in the statement: for one row or for many, so many parameters."""
+
+    name: str
+    is_one_row: bool
+    parameters: int
+
+
+# A part's name, its rows, and parameters after those of the rows.
+Part = tuple[str, Sequence[Sequence[Any]], tuple[Any, ...]]
 
 
 def write_statement(rows: Rows, batch: int) -> tuple[str, list[Any]]:
@@ -26,87 +37,76 @@ def write_statement(rows: Rows, batch: int) -> tuple[str, list[Any]]:
     It fails as a whole (division by zero) when a room's head is not the one that the batch was
     decided on: somebody else wrote to a database that this daemon owns.
     """
-    clauses: list[str] = []
-    arguments: list[Any] = []
-    for name, values in [("batch", [batch]), *_parts(rows)]:
-        offset = len(arguments)
-        sql = _PARAMETER.sub(lambda found, by=offset: f"${int(found[1]) + by}", _PARTS[name])  # type: ignore[misc]
-        clauses.append(f"{name}_ AS (\n{sql}\n)")
-        arguments += values
-    check = "SELECT 1"
+    shapes: list[Shape] = []
+    arguments: list[Any] = [batch]
+    for name, values, others in _parts(rows):
+        is_one_row = len(values) == 1
+        columns = values[0] if is_one_row else [list(c) for c in zip(*values, strict=True)]
+        shapes.append(Shape(name, is_one_row, len(columns) + len(others)))
+        arguments += columns
+        arguments += others
     if rows.heads:
         arguments.append(len(rows.heads))
-        expected = f"${len(arguments)}"
-        check = f"SELECT 1 / ((SELECT count(*) FROM heads_) = {expected})::int"  # noqa: S608
-    return f"WITH {', '.join(clauses)}\n{check}", arguments
+    return _sql(tuple(shapes)), arguments
+
+
+@functools.cache
+def _sql(shapes: tuple[Shape, ...]) -> str:
+    clauses = [f"batch_ AS (\n{_PARTS['batch']}\n)"]
+    offset, check = 1, "SELECT 1"
+    for name, is_one_row, parameters in shapes:
+        sql = _PARTS[name]
+        if is_one_row:
+            sql = _ROWS.sub(lambda found: f"(VALUES ({found[1].replace('[]', '')}))", sql)
+        sql = _PARAMETER.sub(lambda found, by=offset: f"${int(found[1]) + by}", sql)  # type: ignore[misc]
+        clauses.append(f"{name}_ AS (\n{sql}\n)")
+        offset += parameters
+    if any(shape.name == "heads" for shape in shapes):
+        check = f"SELECT 1 / ((SELECT count(*) FROM heads_) = ${offset + 1})::int"  # noqa: S608
+    return f"WITH {', '.join(clauses)}\n{check}"
 
 
 def _parts(rows: Rows) -> Iterable[Part]:
     if rows.participants:
-        yield (
-            "participants",
-            _columns(
-                (
-                    p.id,
-                    p.project,
-                    p.conversation_id,
-                    p.name,
-                    p.kind,
-                    p.role,
-                    p.active_room_id,
-                    p.last_room_id,
-                    rows.at,
-                )
-                for p in rows.participants.values()
-            ),
-        )
+        people = [
+            (p.id, p.project, p.conversation_id, p.name, p.kind, p.role, p.active_room_id,
+             p.last_room_id, rows.at)
+            for p in rows.participants.values()
+        ]  # fmt: skip
+        yield "participants", people, ()
     if rows.new_rooms:
-        yield (
-            "rooms",
-            _columns(
-                (
-                    r.id,
-                    r.project,
-                    r.kind,
-                    r.name,
-                    r.slug,
-                    *(pair or (None, None)),
-                    r.created_at,
-                    r.head,
-                )
-                for r, pair in rows.new_rooms.values()
-            ),
-        )
+        rooms = [
+            (r.id, r.project, r.kind, r.name, r.slug, *(pair or (None, None)), r.created_at, r.head)
+            for r, pair in rows.new_rooms.values()
+        ]
+        yield "rooms", rooms, ()
     if rows.heads:
-        yield (
-            "heads",
-            _columns(
-                (r.id, expected, r.head, r.first_seq, r.max_age_s, r.max_events)
-                for expected, r in rows.heads.values()
-            ),
-        )
+        heads = [
+            (r.id, expected, r.head, r.first_seq, r.max_age_s, r.max_events)
+            for expected, r in rows.heads.values()
+        ]
+        yield "heads", heads, ()
     if rows.removals:
-        yield "removals", _columns(rows.removals.items())
-        yield "removed_reactions", _columns(rows.removals.items())
+        removals = list(rows.removals.items())
+        yield "removals", removals, ()
+        yield "removed_reactions", removals, ()
     if rows.memberships:
-        yield (
-            "memberships",
-            _columns(
-                (room_id, m.id, m.participant_id, m.active, *position, m.created_at)
-                for (room_id, _), (m, position) in rows.memberships.items()
-            ),
-        )
+        members = [
+            (room_id, m.id, m.participant_id, m.active, *position, m.created_at)
+            for (room_id, _), (m, position) in rows.memberships.items()
+        ]
+        yield "memberships", members, ()
     if rows.positions:
-        yield (
-            "positions",
-            _columns((*where, *position) for where, position in rows.positions.items()),
-        )
+        yield "positions", [(*where, *position) for where, position in rows.positions.items()], ()
     if rows.arrivals:
-        yield "arrivals", _columns((*where, left) for where, left in rows.arrivals.items())
+        yield "arrivals", [(*where, left) for where, left in rows.arrivals.items()], ()
     if rows.departures:
-        yield "departures", _columns((*where, left) for where, left in rows.departures.items())
-    if rows.events:
-        yield "events", _columns(event_row(room_id, event) for room_id, event in rows.events)
+        yield "departures", [(*where, left) for where, left in rows.departures.items()], ()
+    if messages := [event for event in rows.events if event[1].type == "message"]:
+        yield "messages", [message_row(*event) for event in messages], (rows.at,)
+    if len(messages) < len(rows.events):
+        others = [event_row(*event) for event in rows.events if event[1].type != "message"]
+        yield "other_events", others, ()
     yield from _kept_and_ended(
         "statuses", rows.statuses, lambda status: (status.status, status.since, status.expires_at)
     )
@@ -117,26 +117,22 @@ def _parts(rows: Rows) -> Iterable[Part]:
     )
     yield from _kept_and_ended("reactions", rows.reactions, lambda at: (at,))
     if rows.answers:
-        yield "answers", _columns((*key, *answer, rows.at) for key, answer in rows.answers.items())
+        yield "answers", [(*key, *answer, rows.at) for key, answer in rows.answers.items()], ()
     yield from _identity_parts(rows)
 
 
 def _identity_parts(rows: Rows) -> Iterable[Part]:
     if offered := [offer for offer in rows.enrollments.values() if offer is not None]:
-        yield "enrollments", _columns(offered)
-    if used := [code for code, offer in rows.enrollments.items() if offer is None]:
-        yield "enrollments_ended", [used]
+        yield "enrollments", offered, ()
+    if used := [(code,) for code, offer in rows.enrollments.items() if offer is None]:
+        yield "enrollments_ended", used, ()
     if rows.enrolled:
-        yield "enrolled", _columns(rows.enrolled.values())
+        yield "enrolled", list(rows.enrolled.values()), ()
 
 
 def _kept_and_ended(name: str, changes: dict[Any, Any], values: Any) -> Iterable[Part]:
     """What stands is put, what is None is deleted."""
     if kept := [(*key, *values(value)) for key, value in changes.items() if value is not None]:
-        yield name, _columns(kept)
+        yield name, kept, ()
     if ended := [key for key, value in changes.items() if value is None]:
-        yield f"{name}_ended", _columns(ended)
-
-
-def _columns(rows: Iterable[Sequence[Any]]) -> list[list[Any]]:
-    return [list(column) for column in zip(*rows, strict=True)]
+        yield f"{name}_ended", ended, ()
