@@ -23,7 +23,11 @@ class AsyncLease(Lease):
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a claim can be held by a task only")
-        await drive(self.session.run(self.acquire()))
+        try:
+            await drive(self.session.run(self.acquire()))
+        except asyncio.CancelledError:
+            await asyncio.shield(asyncio.create_task(drive(self.session.run(self.undo()))))
+            raise
         self._task, self._cancelling, self._cancelled_by_us = task, task.cancelling(), False
         self._keeper = asyncio.create_task(self._keep_or_cancel(), name=f"keep {self.key}")
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from .calls import Pause, Program, do
+from .calls import Call, Pause, Program, do, fresh_key
 from .errors import CoordroomsError, LeaseLostError
 from .models import Claim
 from .operations.signals import release, take
@@ -17,12 +17,16 @@ from .refusals import (
     RefusedError,
 )
 from .sessions import Session
+from .signals import Claimed
 
 # Two renewals may fail before the lease is in danger.
 RENEWALS_PER_LEASE = 3
 
 # Statuses from here on say nothing about the claim.
 SERVER_FAULTS = 500
+
+# Whoever breaks off does not want to wait.
+UNDO_WITHIN_S = 5.0
 
 
 class Lease:
@@ -52,6 +56,8 @@ class Lease:
         self._claim: Claim | None = None
         self._ends = 0.0
         self._lost: str | None = None
+        # The key of a claim that was asked for and is not answered yet.
+        self._taking: str | None = None
 
     @property
     def claim(self) -> Claim:
@@ -87,29 +93,39 @@ class Lease:
         deadline = self._clock() + self._timeout_s
         while True:
             sent = self._clock()
+            self._taking = fresh_key()
             try:
-                claimed = yield from do(
-                    take(
-                        self._room,
-                        self.key,
-                        lease_s=self._lease_s,
-                        proposed_by_seq=self._proposed_by_seq,
-                    )
-                )
+                claimed = yield from do(self._take(self._taking))
             except ClaimConflictError:
+                self._taking = None
                 if self._clock() >= deadline:
                     raise
             except RateLimitedError as error:
+                self._taking = None
                 pause_s = error.retry_after_s or 1.0
                 if self._clock() + pause_s >= deadline:
                     raise
                 yield Pause(pause_s)
                 continue
             else:
+                self._taking = None
                 self._claim = claimed.claim
                 self._ends = sent + self._lease_s
                 return
             yield from self._until_free(deadline - self._clock())
+
+    def undo(self) -> Program[None]:
+        """After `acquire` was broken off: give back what it may have taken, as well as may be."""
+        if self._taking is None:
+            return
+        try:
+            # The same key, so the answer is the lost one and has the fence that it was given.
+            claimed = yield from do(self._take(self._taking)._replace(within_s=UNDO_WITHIN_S))
+            given_back = release(self._room, self.key, fence=claimed.claim.fence)
+            yield from do(given_back._replace(within_s=UNDO_WITHIN_S))
+        except CoordroomsError:
+            # Another holds it, or the daemon is away and the lease will end by itself.
+            return
 
     def keep(self) -> Program[None]:
         """Renew until the claim is lost, which is when this returns."""
@@ -149,6 +165,15 @@ class Lease:
                 return
             self._lost = error.detail
             raise self.lost_error() from error
+
+    def _take(self, idempotency_key: str) -> Call[Claimed]:
+        return take(
+            self._room,
+            self.key,
+            lease_s=self._lease_s,
+            proposed_by_seq=self._proposed_by_seq,
+            idempotency_key=idempotency_key,
+        )
 
     def _until_free(self, left_s: float) -> Program[None]:
         # Without a number, so that nothing counts as received, and showing as little as possible:

@@ -20,7 +20,11 @@ class SyncLease(Lease):
     _stop: threading.Event
 
     def __enter__(self) -> Self:
-        drive(self.session.run(self.acquire()))
+        try:
+            drive(self.session.run(self.acquire()))
+        except KeyboardInterrupt:
+            drive(self.session.run(self.undo()))
+            raise
         self._stop = threading.Event()
         threading.Thread(target=self._keep, name=f"keep {self.key}", daemon=True).start()
         return self

@@ -20,7 +20,7 @@ from coordrooms import (
 )
 from tests.polling import GIVE_UP_AFTER_S
 from tests.unit.client import documents
-from tests.unit.client.fake_daemons import FakeDaemon, whole
+from tests.unit.client.fake_daemons import PARK, FakeDaemon, whole
 
 CLAIMED = whole(documents.claimed(9))
 RELEASED = whole({"released": True, "latest_seq": 10})
@@ -166,6 +166,23 @@ async def test_a_block_that_is_cancelled_gives_its_claim_back(
     with pytest.raises(asyncio.CancelledError):
         await holder
     assert sent(fake_daemon) == ["take", "release 9"]
+
+
+async def test_taking_that_is_cancelled_leaves_no_claim(
+    fake_daemon: FakeDaemon, room: AsyncRoom
+) -> None:
+    fake_daemon.answer(PARK, CLAIMED, RELEASED)
+    taking = asyncio.ensure_future(room.claim("the-draft").__aenter__())
+    first = await asyncio.to_thread(fake_daemon.request)
+    taking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await taking
+    assert await asyncio.to_thread(fake_daemon.request) is None, "its connection is closed"
+    second = fake_daemon.request()
+    assert first is not None
+    assert second is not None
+    assert first.key == second.key
+    assert sent(fake_daemon) == ["release 9"]
 
 
 async def test_a_time_out_around_the_block_stays_a_time_out(

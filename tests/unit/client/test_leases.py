@@ -120,6 +120,40 @@ def test_other_refusals_are_raised() -> None:
         taken(Scripted(problem("membership_not_found", 404)), timeout_s=500)
 
 
+def break_off(held: Lease) -> None:
+    """Begin to take the claim, and be cancelled."""
+    steps = held.session.run(held.acquire())
+    next(steps)
+    steps.close()
+
+
+def test_what_was_broken_off_is_given_back() -> None:
+    daemon = Scripted(CLAIMED, reply({"released": True, "latest_seq": 10}))
+    held = lease(daemon)
+    break_off(held)
+    daemon.run(held.session, held.undo())
+    assert [request.method for request in daemon.requests] == ["POST", "DELETE"]
+    assert dict(daemon.requests[1].query) == {"key": "the-draft", "fence": "9"}
+
+
+@pytest.mark.parametrize("outcome", [HELD, Unreachable(), problem("membership_not_found", 404)])
+def test_what_cannot_be_given_back_is_left(outcome: Unreachable | Pieces) -> None:
+    daemon = Scripted(*[outcome] * 50)
+    held = lease(daemon)
+    break_off(held)
+    daemon.drive(held.session.run(held.undo()))
+    assert daemon.now <= 1005
+
+
+def test_nothing_is_given_back_between_two_attempts() -> None:
+    daemon = Scripted(HELD)
+    held = lease(daemon)
+    with pytest.raises(ClaimConflictError):
+        acquire(daemon, held)
+    daemon.run(held.session, held.undo())
+    assert len(daemon.requests) == 1
+
+
 # --- keeping -------------------------------------------------------------------------------
 
 
