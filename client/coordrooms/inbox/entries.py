@@ -25,6 +25,7 @@ class Entry(Record):
 
     `document` is the message as the daemon gave it. `generation` is that of the database it was
     read from; `replaced` that a restored database has given its number to another message.
+    `is_open` is whether something is left to be done about it.
     """
 
     conversation: str
@@ -33,13 +34,8 @@ class Entry(Record):
     generation: str
     acknowledged: bool
     replaced: bool
+    is_open: bool
     reply: Reply | None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something is left to be done about it."""
-        unsent = self.reply is not None and self.reply.sent_seq is None
-        return unsent or not (self.acknowledged or self.replaced)
 
 
 class Gap(Record):
@@ -51,7 +47,8 @@ class Gap(Record):
 
 
 class Contents(Record):
-    """All of an inbox, in the order in which it came."""
+    """What is in an inbox, in the order in which it came; `is_empty` when nothing ever did."""
 
     entries: tuple[Entry, ...]
     gaps: tuple[Gap, ...]
+    is_empty: bool

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..addresses import Address
 from ..errors import CoordroomsError
-from ..events import Message, message
+from ..events import message
 from ..models import Json
 from ..private_files import (
     FILE_MODE,
@@ -22,48 +22,7 @@ from ..private_files import (
 )
 from .documents import Arrival
 from .entries import Contents, Entry, Gap, Reply
-
-VERSION = 1
-
-# A message is known by `at` too: a database that was restored from an older copy gives numbers that
-# it has given before to other messages.
-SCHEMA = (
-    """CREATE TABLE messages (
-        position INTEGER PRIMARY KEY,
-        conversation TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        at TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        document TEXT NOT NULL,
-        generation TEXT NOT NULL,
-        acknowledged INTEGER NOT NULL DEFAULT 0,
-        UNIQUE (conversation, seq, at)
-    )""",
-    """CREATE TABLE replies (
-        conversation TEXT NOT NULL,
-        seq INTEGER NOT NULL,
-        at TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        body TEXT NOT NULL,
-        sent_seq INTEGER,
-        sent_in TEXT,
-        PRIMARY KEY (conversation, seq, at)
-    )""",
-    """CREATE TABLE gaps (
-        conversation TEXT NOT NULL,
-        from_seq INTEGER NOT NULL,
-        to_seq INTEGER NOT NULL,
-        PRIMARY KEY (conversation, from_seq)
-    )""",
-)
-
-ENTRIES = """
-    SELECT m.conversation, m.document, m.generation, m.acknowledged,
-        EXISTS (SELECT 1 FROM messages AS later WHERE later.conversation = m.conversation
-            AND later.seq = m.seq AND later.position > m.position),
-        r.kind, r.body, r.sent_seq, r.sent_in
-    FROM messages AS m LEFT JOIN replies AS r USING (conversation, seq, at)
-"""
+from .schemas import ENTRIES, SCHEMA, VERSION
 
 # Others write for a moment only.
 _BUSY_S = 30.0
@@ -139,13 +98,17 @@ class Inbox:
                         stored.append(self._entry(original))
         return stored
 
-    def contents(self) -> Contents:
+    def contents(self, *, open_only: bool = False) -> Contents:
+        """All messages and gaps; with `open_only` only the messages that are not dealt with."""
+        where = "WHERE is_open" if open_only else ""
         with self._transaction():
-            entries = self._db.execute(f"{ENTRIES} ORDER BY m.position").fetchall()
+            entries = self._db.execute(f"{ENTRIES} {where} ORDER BY position").fetchall()
+            [count] = self._db.execute("SELECT count(*) FROM messages").fetchone()
             gaps = self._db.execute("SELECT conversation, from_seq, to_seq FROM gaps").fetchall()
         return Contents(
             entries=tuple(map(_entry, entries)),
             gaps=tuple(Gap(conversation=room, from_seq=a, to_seq=b) for room, a, b in gaps),
+            is_empty=not count,
         )
 
     def open_spans(self) -> list[tuple[str, str, int, int]]:
@@ -197,11 +160,18 @@ class Inbox:
             )
 
     def mark_sent(self, original: Original, sent_seq: int, generation: str) -> None:
+        """Note that the reply is there, which does not say that its message is acknowledged."""
         with self._transaction():
             self._db.execute(
                 "UPDATE replies SET sent_seq = ?, sent_in = ?"
                 " WHERE conversation = ? AND seq = ? AND at = ?",
                 (sent_seq, generation, *original),
+            )
+            # An earlier acknowledgement may have been one in a database that is no more.
+            self._db.execute(
+                "UPDATE messages SET acknowledged = 0"
+                " WHERE conversation = ? AND seq = ? AND at = ?",
+                original,
             )
 
     def mark_acknowledged(self, originals: Sequence[Original]) -> None:
@@ -244,7 +214,7 @@ class Inbox:
         return changed.rowcount > 0
 
     def _entry(self, original: Original) -> Entry:
-        where = " WHERE m.conversation = ? AND m.seq = ? AND m.at = ?"
+        where = "WHERE conversation = ? AND seq = ? AND at = ?"
         return _entry(self._db.execute(ENTRIES + where, original).fetchone())
 
     @contextmanager
@@ -281,16 +251,17 @@ def inbox_path(address: Address, conversation: str) -> str:
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
-    conversation, text, generation, acknowledged, replaced, kind, body, sent_seq, sent_in = row
+    conversation, text, generation, acknowledged, replaced, is_open, *reply = row
+    kind, body, sent_seq, sent_in = reply
     document: Json = json.loads(text)
-    stored: Message = message(document)
     return Entry(
         conversation=conversation,
-        message=stored,
+        message=message(document),
         document=document,
         generation=generation,
         acknowledged=bool(acknowledged),
         replaced=bool(replaced),
+        is_open=bool(is_open),
         reply=None
         if kind is None
         else Reply(kind=kind, body=body, sent_seq=sent_seq, sent_in=sent_in),

@@ -29,27 +29,26 @@ def run(arguments: Namespace, output: Output) -> int:
         inbox = open_inbox(client, acting(client))
         try:
             _bring_up_to_date(client, inbox, output)
-            contents = inbox.contents()
+            contents = inbox.contents(open_only=not arguments.all)
         finally:
             inbox.close()
-    shown = [entry for entry in contents.entries if arguments.all or entry.is_open]
     if output.as_json:
         output.document(
             {
-                "messages": [item_document(entry) for entry in shown],
+                "messages": [item_document(entry) for entry in contents.entries],
                 "retention_gaps": [item_document(gap) for gap in contents.gaps],
             }
         )
         return DONE
-    told = {entry.conversation for entry in shown}
+    told = {entry.conversation for entry in contents.entries}
     for gap in contents.gaps:
         if arguments.all or gap.conversation in told:
             output.line(entry_lines(gap, output.style))
-    for entry in shown:
+    for entry in contents.entries:
         output.line(entry_lines(entry, output.style))
-    if any(entry.is_open for entry in shown):
+    if any(entry.is_open for entry in contents.entries):
         output.aside("Answer one with `coordrooms reply CONVERSATION/NUMBER BODY`.")
-    elif contents.entries:
+    elif not contents.is_empty:
         output.aside("Everything is dealt with; --all shows it.")
     else:
         output.aside("The inbox is empty. `coordrooms listen` fills it, as long as it runs.")

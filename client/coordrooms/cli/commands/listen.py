@@ -9,11 +9,13 @@ from typing import NoReturn
 from ...errors import DaemonUnreachableError
 from ...inbox.listeners import LOOK_EVERY_S, Listener
 from ...outages import jittered
+from ...refusals import InternalServerError, StoreUnavailableError
 from ...sync_clients import Client
 from ..clients import add_caller, add_json, connect
 from ..failures import DONE
 from ..inboxes import acting, entry_lines, item_document, open_inbox
 from ..outputs import Output
+from ..texts import safe
 
 HELP = "store what is said to you in conversations in a private inbox, until interrupted"
 
@@ -47,9 +49,9 @@ def _listen(client: Client, listener: Listener, output: Output, has_more: bool) 
             time.sleep(jittered(LOOK_EVERY_S))
         try:
             has_more = _look(client, listener, output)
-        except DaemonUnreachableError as error:
+        except (DaemonUnreachableError, StoreUnavailableError, InternalServerError) as error:
             if not is_away:
-                output.aside(f"{error} Listening goes on when it is back.")
+                output.aside(f"{safe(str(error))} Listening goes on when it is back.")
             is_away = True
         else:
             if is_away:

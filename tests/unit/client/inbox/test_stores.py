@@ -11,7 +11,7 @@ import pytest
 
 from coordrooms.addresses import UnixAddress
 from coordrooms.errors import ConfigurationError
-from coordrooms.inbox.stores import Inbox, InboxError, inbox_path
+from coordrooms.inbox.stores import Inbox, InboxError, Original, inbox_path
 from tests.unit.client.inbox.conftest import OpenInbox
 from tests.unit.client.inbox.conversation_daemons import ConversationDaemon
 from tests.unit.client.inbox.test_listeners import drain, stored
@@ -78,6 +78,19 @@ def test_what_cannot_be_stored_is_not_confirmed(open_inbox: OpenInbox) -> None:
     assert stored(inbox) == []
     drain(daemon, inbox)
     assert len(stored(inbox)) == 1
+
+
+def test_only_what_is_open(open_inbox: OpenInbox) -> None:
+    daemon, inbox = ConversationDaemon(), open_inbox()
+    assert inbox.contents().is_empty
+    daemon.say("a", "a1")
+    daemon.say("a", "a2")
+    drain(daemon, inbox)
+    inbox.mark_acknowledged([Original.of("a", daemon.rooms["a"].log[0])])
+    for open_only, numbers in ((True, [2]), (False, [1, 2])):
+        contents = inbox.contents(open_only=open_only)
+        assert [entry.message.seq for entry in contents.entries] == numbers
+        assert not contents.is_empty
 
 
 def test_two_listeners_share_it(open_inbox: OpenInbox) -> None:
