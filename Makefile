@@ -2,7 +2,9 @@
 
 VENV := .venv
 PYTHON_HERE := $(VENV)/bin/python
-PYTEST := $(PYTHON_HERE) -m pytest -q
+PYTEST := $(PYTHON_HERE) -m pytest
+# For tests that take as long as they are told to.
+PATIENT := $(PYTEST) -q -o faulthandler_timeout=0
 LOCK := requirements/lock.txt
 BENCH_LOCK := requirements/bench.txt
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
@@ -12,7 +14,7 @@ ROUNDS ?= 200
 REQUESTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench neighbours faults lock clean
+.PHONY: help run test check format bench neighbours faults fuzz lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -29,7 +31,7 @@ check: $(VENV)/installed ## format, lint, strict types, direction of imports
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/ruff check .
 	@$(PYTHON_HERE) -m mypy
-	@$(PYTEST) tests/unit/test_arrows.py
+	@$(PYTEST) -q tests/unit/test_arrows.py
 
 format: $(VENV)/installed ## put the code into its format, and repair what lint can repair
 	@$(VENV)/bin/ruff check --fix-only .
@@ -42,7 +44,7 @@ neighbours: ## install what make bench compares with (Debian, as root); their se
 	RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server nats-server
 
 faults: $(VENV)/installed ## kill daemon and database under load (ROUNDS=200)
-	@FAULT_ROUNDS=$(ROUNDS) $(PYTEST) tests/faults $(ARGS)
+	@FAULT_ROUNDS=$(ROUNDS) $(PATIENT) tests/faults $(ARGS)
 
 define COMPILE
 $(VENV)/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 --generate-hashes \
@@ -50,7 +52,7 @@ $(VENV)/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 -
 endef
 
 fuzz: $(VENV)/installed ## read the daemon's description with a fuzzer (REQUESTS=100000)
-	@FUZZ_REQUESTS=$(REQUESTS) $(PYTEST) tests/fuzz $(ARGS)
+	@FUZZ_REQUESTS=$(REQUESTS) $(PATIENT) tests/fuzz $(ARGS)
 
 lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer versions)
 	@$(PYTHON_HERE) -m venv $(VENV)/uv
