@@ -17,7 +17,7 @@ from coordroomsd.domain.wake import Interest
 from coordroomsd.store.reads import SQL, Reader
 
 # Bodies on one page, at most: a thousand of the largest would be 64 MiB for one call.
-PAGE_BYTES = 4 * 1024 * 1024
+PAGE_BYTES = 1024 * 1024
 
 
 class StoredReaction(NamedTuple):
