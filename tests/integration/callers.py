@@ -60,10 +60,18 @@ class ListeningDaemon(Daemon):
         file.write_text(NO_LIMITS + config)
         self.options = ["--config", str(file), "--listen", f"{host}:{self.port}"]
 
+    def start(self) -> None:
+        self._hang_up()
+        super().start()
+
     def discard(self) -> None:
+        self._hang_up()
+        super().discard()
+
+    def _hang_up(self) -> None:
         for connection in self.connections.values():
             connection.close()
-        super().discard()
+        self.connections.clear()
 
     @property
     def operator(self) -> Caller:
