@@ -80,7 +80,7 @@ class Party:
         path: str,
         body: Any = None,
         *,
-        key: str | None = None,
+        idempotency_key: str | None = None,
         **query: Any,
     ) -> Reply:
         answer = await self.daemon.api.call(
@@ -90,15 +90,21 @@ class Party:
             conversation=self.name,
             query=_texts(query),
             body=body,
-            key=key,
+            key=idempotency_key,
         )
         return Reply(answer.status, orjson.loads(answer.body), answer.replayed)
 
     async def ok(
-        self, method: str, path: str, body: Any = None, *, key: str | None = None, **query: Any
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        idempotency_key: str | None = None,
+        **query: Any,
     ) -> Json:
         """The answer to a call that succeeds."""
-        reply = await self.call(method, path, body, key=key, **query)
+        reply = await self.call(method, path, body, idempotency_key=idempotency_key, **query)
         assert reply.status < 300, reply.body
         return reply.body
 
@@ -109,11 +115,11 @@ class Party:
         path: str,
         body: Any = None,
         *,
-        key: str | None = None,
+        idempotency_key: str | None = None,
         **query: Any,
     ) -> Json:
         """The problem of a call that is refused with this code."""
-        reply = await self.call(method, path, body, key=key, **query)
+        reply = await self.call(method, path, body, idempotency_key=idempotency_key, **query)
         assert reply.body.get("code") == code, reply.body
         return reply.body
 

@@ -11,7 +11,7 @@ from tests.integration.daemons import Party, Reply, Running, bodies, running
 
 def send(party: Party, body: str, key: str = "one") -> Awaitable[Reply]:
     message = {"messages": [{"kind": "decision", "body": body}]}
-    return party.call("POST", "/rooms/plan/messages", message, key=key)
+    return party.call("POST", "/rooms/plan/messages", message, idempotency_key=key)
 
 
 async def test_a_hundred_sends_under_one_key_are_one_message(daemon: Running) -> None:
@@ -60,7 +60,7 @@ async def test_a_participant_s_first_call_may_have_a_key(daemon: Running) -> Non
     """Who it is becomes known in the same batch as the key."""
     ada = daemon.party("ada")
     replies = await asyncio.gather(
-        *(ada.call("POST", "/rooms", {"name": "plan"}, key="first") for _ in range(5))
+        *(ada.call("POST", "/rooms", {"name": "plan"}, idempotency_key="first") for _ in range(5))
     )
     assert {reply.status for reply in replies} == {201}
     assert [reply.replayed for reply in replies] == [False] + [True] * 4

@@ -34,7 +34,7 @@ async def send_until_answered(party: Party, body: str, key: str | None = None) -
     """As a client does: the same call under the same key until there is an answer."""
     key = key or uuid4().hex
     while True:
-        reply = await party.call("POST", "/rooms/plan/messages", message(body), key=key)
+        reply = await party.call("POST", "/rooms/plan/messages", message(body), idempotency_key=key)
         if reply.status != 503:
             assert reply.status == 201, reply.body
             return reply.body
@@ -90,7 +90,7 @@ async def test_a_retry_after_giving_up_makes_no_second_message(
         proxy.cut_at("the needle", Cut.AFTER_THE_COMMIT)
         daemon.database.writer.add_termination_listener(lambda _: proxy.refuse())
         sent = message("the needle")
-        first = await ada.call("POST", "/rooms/plan/messages", sent, key="one")
+        first = await ada.call("POST", "/rooms/plan/messages", sent, idempotency_key="one")
         assert (first.status, first.body["code"]) == (503, "store_unavailable")
         assert first.body["retry_after_s"] == 1
         proxy.admit()
