@@ -17,9 +17,9 @@ from coordroomsd.journal import journal as journal_module
 from coordroomsd.journal.submissions import Answer
 from coordroomsd.settings import Limits
 from tests.integration.daemons import Running, bodies, message, running
+from tests.integration.full_disks import fill_up, make_room
 from tests.integration.held_writers import HeldWriter
 from tests.polling import until
-from tests.postgres_servers import execute
 
 POISON = "a NUL: \0"
 
@@ -154,18 +154,12 @@ async def test_a_caller_that_does_not_look_keeps_nobody_waiting(daemon: Running)
 
 """Postgres answers, and cannot store: nothing is, and nothing has to be begun anew."""
 
-FULL = """
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$;
-    CREATE TRIGGER full_disk BEFORE INSERT OR UPDATE ON memberships EXECUTE FUNCTION refuse();
-    CREATE TRIGGER full_disk BEFORE INSERT ON events EXECUTE FUNCTION refuse();
-"""
-ROOM = "DROP TRIGGER full_disk ON events; DROP TRIGGER full_disk ON memberships"
 
-
-async def test_it_is_told_and_heals(daemon: Running, connect_arguments: dict[str, Any]) -> None:
+async def test_a_full_disk_is_told_and_heals(
+    daemon: Running, connect_arguments: dict[str, Any]
+) -> None:
     ada, bob = await daemon.room("plan", "ada", "bob")
-    await execute(connect_arguments, FULL)
+    await fill_up(connect_arguments)
     answers = await asyncio.gather(
         *(ada.call("POST", "/rooms/plan/messages", message("x")) for _ in range(5)),
         bob.call("POST", "/cursor", {"cursors": {"plan": 2}}),
@@ -174,19 +168,19 @@ async def test_it_is_told_and_heals(daemon: Running, connect_arguments: dict[str
         assert (reply.status, reply.body["code"]) == (503, "store_unavailable")
         assert reply.body["retry_after_s"] == 1
     assert len(await bob.events("plan")) == 2
-    await execute(connect_arguments, ROOM)
+    await make_room(connect_arguments)
     assert await ada.say("plan") == [3]
     await bob.ok("POST", "/cursor", {"cursors": {"plan": 3}})
 
 
-async def test_what_was_not_stored_costs_nothing(connect_arguments: dict[str, Any]) -> None:
+async def test_what_a_full_disk_refused_costs_nothing(connect_arguments: dict[str, Any]) -> None:
     limits = Limits(message_burst=3, message_per_s=0.001)
     async with running(connect_arguments, limits=limits) as daemon:
         [ada] = await daemon.room("plan", "ada")
-        await execute(connect_arguments, FULL)
+        await fill_up(connect_arguments)
         for _ in range(5):
             await ada.refused("store_unavailable", "POST", "/rooms/plan/messages", message("x"))
-        await execute(connect_arguments, ROOM)
+        await make_room(connect_arguments)
         await ada.say("plan", "1", "2", "3")
         await ada.refused("rate_limited", "POST", "/rooms/plan/messages", message("x"))
 
