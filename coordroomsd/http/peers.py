@@ -35,6 +35,10 @@ class PeerProtocol(HttpToolsProtocol):
     `scope["extensions"]` has the uid under PEER_UID; over TCP it has not. A connection that says
     nothing is closed after uvicorn's `timeout_keep_alive`, from its beginning on, and one whose
     request has no end of headers after HEADERS_WITHIN_S.
+
+    What is sent behind a request that is not answered yet is not looked at, and the connection ends
+    with that answer (RFC 9112, 9.3.2): uvicorn would stop reading, and not notice a caller that
+    goes away.
     """
 
     _extensions: dict[str, Any]
@@ -42,6 +46,7 @@ class PeerProtocol(HttpToolsProtocol):
     # Of a request whose headers have not ended.
     _header_bytes = 0
     _is_in_headers = False
+    _reads_no_more = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         connection = transport.get_extra_info("socket")
@@ -59,6 +64,8 @@ class PeerProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
+        if self._reads_no_more:
+            return
         began_in_headers = self._is_in_headers
         super().data_received(data)
         if not self._holds_for_nothing() or self.transport.is_closing():
@@ -84,11 +91,23 @@ class PeerProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self.scope["extensions"] = self._extensions
-        self._is_in_headers = True
+        self._is_in_headers = not self._reads_no_more
 
     def on_headers_complete(self) -> None:
         self._headers_have_ended()
-        super().on_headers_complete()
+        if self.cycle is None or self.cycle.response_complete:
+            super().on_headers_complete()
+        else:
+            self.cycle.keep_alive = False
+            self._reads_no_more = True
+
+    def on_body(self, body: bytes) -> None:
+        if not self._reads_no_more:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if not self._reads_no_more:
+            super().on_message_complete()
 
     def _holds_for_nothing(self) -> bool:
         """Whether what came last is of no request that is under way; one answered early is over."""
