@@ -49,8 +49,10 @@ def _aimed(world: World, case: Case, random: Any) -> Case:
         "conversation": world.conversations,
         "message": ["1", "2", "3", "4"],
         "reaction": ["ack", "agree", "like"],
-        # Revoking those who call would end the run.
-        "name": ["no-such-participant"],
+        "name": [f"fuzzed-{number}" for number in range(5)],
+        "body": [COMMON],
+        "key": ["the-draft"],
+        "status": ["at work", None],
         "after": world.rooms + world.participants,
         "q": [COMMON],
         "with": world.participants,
@@ -59,6 +61,7 @@ def _aimed(world: World, case: Case, random: Any) -> Case:
         "reply_to": [1, 2, 3],
         "after_seq": [0, 1, 2],
         "project": ["elsewhere"],
+        "wake_on": [["message"], ["status", "expiry"], ["free:the-draft"]],
     }
 
     def aim(values: Any) -> None:
@@ -76,9 +79,9 @@ def _aimed(world: World, case: Case, random: Any) -> Case:
     for part in (case.path_parameters, case.query, case.body):
         aim(part)
     if case.operation.path.endswith("/wait"):
-        for part in (case.query, case.body):
-            if isinstance(part, dict):
-                part["timeout_s"] = SHORTLY
+        part = case.query if case.operation.method.upper() == "GET" else case.body
+        if isinstance(part, dict):
+            part["timeout_s"] = SHORTLY
     if case.operation.path.endswith("/retention"):
         case.path_parameters = {"room": OWN_ROOM}
         if isinstance(case.body, dict):
@@ -86,6 +89,7 @@ def _aimed(world: World, case: Case, random: Any) -> Case:
                 if isinstance(value, (int, float)):
                     case.body[name] = KEEP_ALL
     if case.operation.path.endswith("/tokens"):
+        # Revoking those who call would end the run.
         case.path_parameters = {"name": "no-such-participant"}
     if case.headers and KEY in case.headers and random.random() < 0.5:
         case.headers[KEY] = USED_KEY
@@ -104,6 +108,9 @@ def send(identity: Identity, case: Case) -> Response:
             **{name: value for name, value in arguments.items() if name in _OF_A_REQUEST}
         ).prepare()
         connection = daemon.connections.get(identity.caller)
+        if connection is not None and case.operation.path.endswith("/enroll"):
+            # Its bucket is per address, and every connection comes from another.
+            connection.close()
         if connection is None or connection.sock is None:
             connection = daemon.connections[identity.caller] = identity.caller.connection()
         sent = {name: str(value) for name, value in prepared.headers.items()}

@@ -29,6 +29,13 @@ class Identity:
     label: str
     caller: Caller
     foreign: frozenset[str]
+    home: str | None = None
+
+    def go_home(self) -> None:
+        """Be active in one's room again: what the fuzzer draws may have led elsewhere."""
+        if self.home is not None:
+            self.caller.call("POST", "/rooms/@active/leave")
+            self.caller.ok("POST", f"/rooms/{self.home}/join")
 
 
 @dataclass
@@ -57,7 +64,8 @@ class World:
         emil = daemon.enrol(f"emil-{abroad}", "agent", "elsewhere")
         mole = daemon.enrol("mole", "agent", "elsewhere")
         warden = daemon.enrol("warden", "operator", "elsewhere")
-        self._room(f"far-{abroad}", abroad, dora, emil, mole)
+        far = f"far-{abroad}"
+        self._room(far, abroad, dora, emil, mole)
         self._thread(ann, f"bob-{home}", thread)
         self._thread(ann, "chief", admin)
         self._thread(dora, f"emil-{abroad}", hidden)
@@ -70,13 +78,13 @@ class World:
         here, there = (self.marks[name] | secrets for name in ("default", "elsewhere"))
         nobody = Caller(daemon, over="tcp")
         self.identities = [
-            Identity("agent over the socket", eve, there | {thread, admin}),
-            Identity("person over TCP", person, there | {thread, admin}),
+            Identity("agent over the socket", eve, there | {thread, admin}, "open"),
+            Identity("person over TCP", person, there | {thread, admin}, "open"),
             Identity("host over the socket", daemon.operator, there),
-            Identity("operator over TCP", chief, there),
-            Identity("agent of another project", mole, here | {hidden}),
-            Identity("operator of another project", warden, here),
-            Identity("the same over the socket", warden.over_socket(), here),
+            Identity("operator over TCP", chief, there, "open"),
+            Identity("agent of another project", mole, here | {hidden}, far),
+            Identity("operator of another project", warden, here, far),
+            Identity("the same over the socket", warden.over_socket(), here, far),
             Identity("nobody over TCP", nobody, here | there),
         ]
 
