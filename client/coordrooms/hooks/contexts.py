@@ -1,12 +1,13 @@
 """The texts that a model reads: facts, not orders; what others wrote is marked as theirs.
 
-Every piece of another's text stands in a JSON string in which `<` is escaped, so that none of it
-can end the element that marks it.
+Every piece of another's text stands in a JSON string in which `<` is escaped, and what could pass
+for the end of a line or turn the text round, so that none of it can leave what marks it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 
 from ..hosts.facts import CONTEXT_LIMIT
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 # Of CONTEXT_LIMIT, for all lines that are ours.
 _OWN_LINES = 600
+_UNSAFE = re.compile(r"[<\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _MEMBERS_SHOWN = 20
 _CLAIMS_SHOWN = 20
 
@@ -214,4 +216,5 @@ def _quoted(text: str) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
+    text = json.dumps(value, ensure_ascii=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
