@@ -1,0 +1,159 @@
+"""The daemon as a process: started, told to end, killed, and started again on the same state."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from coordroomsd.store.file_locks import FileLock
+from coordroomsd.store.private_postgres import DATABASE, USER
+from coordroomsd.store.server_processes import postmaster_pid
+from coordroomsd.store.server_settings import PORT
+from tests.http_callers import Caller, LostError
+from tests.polling import GIVE_UP_AFTER_S, until
+
+REPOSITORY: Final = Path(__file__).parents[1]
+
+# Limits are not what is tested where everybody calls as fast as they can.
+WITHOUT_LIMITS: Final = """
+[limits]
+message_burst = 0
+status_burst = 0
+reaction_burst = 0
+claim_burst = 0
+room_burst = 0
+"""
+
+
+class DaemonProcess:
+    """One daemon at a time; `start` again after `end`, `kill` or whatever else ended it.
+
+    `home` holds its state directory, and beside that its socket, its configuration and what it
+    prints. `options` are more options of `serve`; `launch` is for Popen, like the user to run as.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        config: str = WITHOUT_LIMITS,
+        options: Sequence[str] = (),
+        python: str = sys.executable,
+        environment: dict[str, str] | None = None,
+        **launch: Any,
+    ) -> None:
+        self.state_dir = home / "state"
+        self.socket = home / "s.sock"
+        self.log = home / "daemon.log"
+        self._config = home / "config.toml"
+        self._config.write_text(config)
+        self._options = options
+        self._python = python
+        self._environment = environment or {"PATH": os.environ["PATH"]}
+        self._launch = launch
+        self._process: subprocess.Popen[bytes] | None = None
+        self._callers: list[Caller] = []
+
+    @property
+    def data(self) -> Path:
+        return self.state_dir / "data"
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        assert self._process is not None, "the daemon was not started"
+        return self._process
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def spawn(self) -> None:
+        """In a process group of its own, as a shell gives each command one."""
+        serve = [self._python, "-m", "coordroomsd", "serve", "--config", str(self._config)]
+        serve += ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [*serve, *self._options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=REPOSITORY,
+                env=self._environment,
+                start_new_session=True,
+                **self._launch,
+            )
+
+    async def start(self) -> None:
+        """Return when it serves."""
+        self.spawn()
+        await self.ready()
+
+    async def ready(self) -> None:
+        await until(self._serves)
+
+    def caller(self, name: str | None = None) -> Caller:
+        """Somebody who calls this daemon, until it is discarded."""
+        self._callers.append(Caller(self.socket, name))
+        return self._callers[-1]
+
+    def kill(self) -> None:
+        """As a crash ends it."""
+        self.process.kill()
+        self.process.wait()
+
+    async def end(self, number: signal.Signals = signal.SIGTERM, *, group: bool = False) -> int:
+        """Send a signal, to the whole group as a terminal does; the exit code."""
+        os.killpg(self.pid, number) if group else self.process.send_signal(number)
+        return await self.exit_code()
+
+    async def exit_code(self) -> int:
+        return await asyncio.to_thread(self.process.wait, GIVE_UP_AFTER_S)
+
+    async def discard(self) -> None:
+        """For the end: nothing of it runs on. Prints the log, which pytest shows on failure."""
+        for caller in self._callers:
+            caller.close()
+        if self._process is not None:
+            self.kill()
+            await until(self.no_server_runs)
+            print(self.read_log())
+
+    def no_server_runs(self) -> bool:
+        """Each process of a private server, and of the making of its data, holds this lock."""
+        path = self.state_dir / "server.lock"
+        if not path.exists():
+            return True
+        with FileLock(path) as lock:
+            return lock.acquire()
+
+    def read_log(self) -> str:
+        return self.log.read_text() if self.log.exists() else ""
+
+    def server_pid(self) -> int | None:
+        """The private server's first process, dead or alive."""
+        return postmaster_pid(self.data)
+
+    def server_address(self) -> dict[str, Any]:
+        """For `asyncpg.connect`, while the private server runs."""
+        sockets = str(self.state_dir / "s")
+        return {"host": sockets, "port": PORT, "user": USER, "database": DATABASE}
+
+    async def _serves(self) -> bool:
+        assert self.is_running, f"the daemon has ended:\n{self.read_log()}"
+        caller = Caller(self.socket)
+        try:
+            return (await caller.call("GET", "/readyz", base="")).status == 200
+        except LostError:
+            return False
+        finally:
+            caller.close()

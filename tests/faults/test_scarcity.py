@@ -1,0 +1,159 @@
+"""Out of descriptors, or of space: who is refused may come back, and nothing is restarted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.daemon_processes import DaemonProcess
+from tests.faults.processes import open_descriptors, sessions
+from tests.http_callers import Caller, LostError, Reply
+from tests.polling import until
+
+ROOM: Final = "/rooms/plan"
+# A new private server takes 40 MiB; the rest is what the daemon keeps free, and a little.
+DISK: Final = "120m"
+LARGER_DISK: Final = "300m"
+
+
+async def say(caller: Caller, body: str) -> Reply:
+    message = {"messages": [{"kind": "decision", "body": body}]}
+    return await caller.call("POST", f"{ROOM}/messages", message)
+
+
+async def two_in_a_room(daemon: DaemonProcess) -> tuple[Caller, Caller]:
+    ann, bob = daemon.caller("ann"), daemon.caller("bob")
+    assert (await ann.call("POST", "/rooms", {"name": "plan"})).status == 201
+    assert (await bob.call("POST", f"{ROOM}/join")).status == 200
+    return ann, bob
+
+
+class TestDescriptors:
+    @pytest.fixture
+    async def daemon(self, state_dir: Path) -> AsyncIterator[DaemonProcess]:
+        """Starts with few descriptors, as a login shell or a container may give it."""
+
+        def few() -> None:
+            _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
+
+        daemon = DaemonProcess(state_dir, preexec_fn=few)
+        try:
+            await daemon.start()
+            yield daemon
+        finally:
+            await daemon.discard()
+
+    async def test_a_low_soft_limit_limits_nobody(self, daemon: DaemonProcess) -> None:
+        ann, _ = await two_in_a_room(daemon)
+        parked = [daemon.caller("bob") for _ in range(400)]
+        path = f"{ROOM}/wait"
+        waits = [asyncio.create_task(one.call("GET", path, after_seq=2)) for one in parked]
+        await until(lambda: open_descriptors(daemon.pid) > len(parked))
+        assert (await say(ann, "wake up")).status == 201
+        assert {(await wait).body["reason"] for wait in waits} == {"event"}
+
+    async def test_when_all_are_taken_those_who_are_in_go_on(self, daemon: DaemonProcess) -> None:
+        ann, bob = await two_in_a_room(daemon)
+        await until(lambda: tools_are_served(daemon))
+        wait = asyncio.create_task(bob.call("GET", f"{ROOM}/wait", after_seq=2, timeout_s=60))
+        with none_free(daemon):
+            await until(lambda: self.is_refused(daemon))
+            assert (await say(ann, "as before")).status == 201
+            assert (await wait).body["woken_by"] == [3]
+            # There is no descriptor for another session, but that of the one that is lost.
+            os.kill((await sessions(daemon))["coordroomsd writer"], signal.SIGTERM)
+            assert (await ann.until_answered("GET", f"{ROOM}/messages")).status == 200
+        reply = await ann.until_answered("POST", f"{ROOM}/leave")
+        assert reply.status == 200
+        assert (await daemon.caller("cleo").call("GET", "/rooms")).status == 200
+
+    async def is_refused(self, daemon: DaemonProcess) -> bool:
+        newcomer = daemon.caller("cleo")
+        try:
+            await newcomer.call("GET", "/rooms")
+        except LostError:
+            return True
+        finally:
+            newcomer.close()
+        return False
+
+
+@contextlib.contextmanager
+def none_free(daemon: DaemonProcess) -> Iterator[None]:
+    """As if the daemon had taken all the descriptors that it may have."""
+    before = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (open_descriptors(daemon.pid), before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, before)
+
+
+async def tools_are_served(daemon: DaemonProcess) -> bool:
+    """The daemon opens many files for them in its first second."""
+    reader, writer = await asyncio.open_unix_connection(daemon.socket.with_name("s-mcp.sock"))
+    writer.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+    answer = await reader.readline()
+    writer.close()
+    return b'"id":1' in answer
+
+
+class TestDisk:
+    @pytest.fixture
+    def disk(self, state_dir: Path) -> Iterator[Path]:
+        """A small disk of its own for the state."""
+        path = state_dir / "state"
+        path.mkdir()
+        if not mount(path, f"size={DISK},mode=0711"):
+            pytest.skip("this user may not mount a disk")
+        yield path
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+    async def test_writes_are_refused_while_it_is_full(self, disk: Path, state_dir: Path) -> None:
+        daemon = DaemonProcess(state_dir)
+        try:
+            await daemon.start()
+            ann, bob = await two_in_a_room(daemon)
+            last = await self.fill(ann)
+            assert (last.status, last.body["code"]) == (503, "store_unavailable")
+            assert last.headers["retry-after"] == "1"
+            # Others fill what is left.
+            with (disk / "others").open("wb") as file, contextlib.suppress(OSError):
+                while file.write(bytes(1 << 16)):
+                    pass
+            assert (await say(ann, "no")).status == 503
+            history = await bob.call("GET", f"{ROOM}/messages", limit=1000)
+            assert history.status == 200
+            stored = history.body["latest_seq"]
+            wait = asyncio.create_task(bob.call("GET", f"{ROOM}/wait", after_seq=stored))
+            (disk / "others").unlink()
+            assert mount(disk, f"remount,size={LARGER_DISK}")
+            said = await say(ann, "there is space again")
+            assert said.status == 201
+            assert said.body["latest_seq"] == stored + 1
+            assert (await wait).body["woken_by"] == [stored + 1]
+            assert await daemon.end() == 0
+        finally:
+            await daemon.discard()
+
+    async def fill(self, caller: Caller) -> Reply:
+        """Write until that is refused; the refusal."""
+        while (reply := await say(caller, os.urandom(30_000).hex())).status == 201:
+            pass
+        return reply
+
+
+def mount(path: Path, options: str) -> bool:
+    """Whether there is a disk in memory at `path` now, with these options."""
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)]
+    return subprocess.run(command, capture_output=True).returncode == 0
