@@ -91,10 +91,18 @@ def test_a_wheel_has_every_file_of_its_package(name: str, built: dict[str, Built
     assert f"{name}/py.typed" in expected
 
 
-def test_the_daemon_comes_with_its_example_configuration(built: dict[str, Built]) -> None:
+def test_the_daemon_comes_with_its_example_configuration_and_units(
+    built: dict[str, Built],
+) -> None:
+    files = [ROOT / "config.example.toml"]
+    files += [file for file in (ROOT / "systemd").rglob("*") if file.is_file()]
     with zipfile.ZipFile(built["coordroomsd"].wheel) as wheel:
-        [example] = [name for name in wheel.namelist() if name.endswith("/config.example.toml")]
-        assert wheel.read(example) == (ROOT / "config.example.toml").read_bytes()
+        shared = {
+            name.partition("/data/share/coordroomsd/")[2]: wheel.read(name)
+            for name in wheel.namelist()
+            if "/data/share/" in name
+        }
+    assert shared == {str(file.relative_to(ROOT)): file.read_bytes() for file in files}
 
 
 @pytest.mark.parametrize("name", FOLDERS)
