@@ -89,3 +89,25 @@ def test_a_stream_is_open_to_whom_a_page_is(world: World, who: int) -> None:
     for room in world.rooms:
         page = caller.call("GET", f"/rooms/{room}/events").status
         assert _stream_status(caller, f"/rooms/{room}/events") == page, room
+
+
+def _like(known: str) -> str:
+    """An id of the same form that nobody was ever given."""
+    return known[:-1] + ("0" if known[-1] != "0" else "1")
+
+
+@pytest.mark.parametrize(("who", "threads"), [(0, 3), (1, 3), (4, 3), (5, 2), (6, 2)])
+def test_conversations_of_others_are_as_if_they_were_not(
+    world: World, who: int, threads: int
+) -> None:
+    """`threads` is how many of them are others'. Word by word the same answer, to every call."""
+    caller = world.identities[who].caller
+    placed = [one for one in OPERATIONS if one.has_room and one.needs != "operator"]
+    for operation, thread in itertools.product(placed, world.conversations[:threads]):
+        replies = []
+        for place in (thread, _like(thread)):
+            values = {"room": place, "conversation": place, "message": "1", "reaction": "ack"}
+            reply = caller.call(operation.method, operation.path.format(**values))
+            replies.append((reply.status, reply.content.decode().replace(place, "…")))
+        assert replies[0] == replies[1], operation.id
+        assert replies[0][0] == 404
