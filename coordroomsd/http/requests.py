@@ -18,6 +18,8 @@ from coordroomsd.domain.errors import Refusal, invalid
 MAX_REQUEST_BYTES = 1024 * 1024
 # What is read of a request that is too large, so that its sender gets to read the answer.
 _DRAINED_BYTES = 4 * MAX_REQUEST_BYTES
+# No call takes more than four; far deeper, writing a body again for its hash would fail.
+MAX_DEPTH = 100
 # A body that trickles in for longer is given up; a wait has none.
 BODY_WITHIN_S = 30.0
 
@@ -75,9 +77,12 @@ def parse_body(headers: Headers, body: bytes) -> Any:
             f"The request's body is declared as {media_type or 'nothing'}, not as JSON.",
         )
     try:
-        return orjson.loads(body)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError as fault:
-        return _lenient(body, fault)
+        value = _lenient(body, fault)
+    if _is_deep(value):
+        raise invalid("", f"is nested deeper than {MAX_DEPTH} levels")
+    return value
 
 
 def _lenient(body: bytes, fault: orjson.JSONDecodeError) -> Any:
@@ -86,6 +91,20 @@ def _lenient(body: bytes, fault: orjson.JSONDecodeError) -> Any:
         return json.loads(body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise invalid("", f"is no JSON: {str(fault)[:200]}") from None
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _no_constant(name: str) -> Any:

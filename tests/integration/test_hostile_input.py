@@ -34,6 +34,9 @@ WHOLE_BODIES = [
     b"null", b"1", b'"x"', b"[]", b"{", b"}", b"", b" ", b"\xef\xbb\xbf{}", b"\xff\xfe{\x00}\x00",
     b"{'a': 1}", b'{"a": 1,}', b'{"a": 1}{"a": 2}', b"/* */{}", b"\x00",
     b'{"name": "x", "name": 1}', b'{"__proto__": {}, "constructor": 1}',
+    *(left * depth + b"1" + right * depth
+      for left, right in ((b"[", b"]"), (b'{"a":', b"}"))
+      for depth in (99, 300, 990, 1020, 1030, 100_000)),
 ]  # fmt: skip
 IN_HEADERS = [
     "\xff",
