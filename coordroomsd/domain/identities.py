@@ -35,6 +35,6 @@ def secret_hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
 
 
-def credential_of(project: str, name: str) -> tuple[str, str, str]:
-    """What names a token among credentials: a participant has one."""
-    return ("token", project, name)
+def credential_of(one: Enrolled) -> tuple[str, str, str, bytes | None]:
+    """What names a token among credentials. The next one of the same participant is another."""
+    return ("token", one.project, one.name, one.token_hash)

@@ -70,6 +70,9 @@ class Calls:
         else:
             caller = identify(scope, headers, self._tokens)
         body = parse_body(headers, await read_body(headers, receive))
+        if body is not None and not operation.by_address:
+            # The token may have been revoked while its body trickled in.
+            caller = identify(scope, headers, self._tokens)
         request = Request(
             caller,
             parameters,

@@ -28,7 +28,7 @@ class EnrolledTokens:
         one = self._people.of_token(token)
         if one is None:
             return None
-        credential = credential_of(one.project, one.name)
+        credential = credential_of(one)
         return Caller(one.project, one.kind, one.role, one.name, credential)
 
 

@@ -48,8 +48,10 @@ class Publishing:
             if drafted.state.next_deadline is not None:
                 self._timers.arm(room_id, drafted.state.next_deadline)
         for enrolled in draft.enrolled_now.values():
+            before = self._people.get(enrolled.project, enrolled.name)
             self._people.put(enrolled)
-            self._hub.revoke(credential_of(enrolled.project, enrolled.name), _token_ended(enrolled))
+            if before and before.token_hash:
+                self._hub.revoke(credential_of(before), _token_ended(before))
         for drafted in draft.rooms.values():
             if drafted.events:
                 _end_calls_of_who_left(drafted)

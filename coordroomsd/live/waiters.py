@@ -147,13 +147,17 @@ class Hub:
         self._max_waiters = max_waiters
         self._waiters: set[Waiter] = set()
         self._streams: set[Waiter] = set()
+        # A call may be on its way here while its credential is revoked.
+        self._revoked: set[object] = set()
         self.closing = False
 
     def statistics(self) -> Statistics:
         return Statistics(len(self._waiters), len(self._streams))
 
     def register(self, waiter: Waiter, *, stream: bool = False) -> None:
-        """Raises `too_many_waiters`."""
+        """Raises `too_many_waiters`, or `unauthorized` under a credential that was revoked."""
+        if waiter.credential in self._revoked:
+            raise Refusal("unauthorized", "The token was revoked while the call came in.")
         if len(self._waiters) + len(self._streams) >= self._max_waiters:
             raise Refusal(
                 "too_many_waiters",
@@ -166,7 +170,8 @@ class Hub:
         self._streams.discard(waiter)
 
     def revoke(self, credential: object, refusal: Exception) -> None:
-        """End every call that came in under this credential."""
+        """End every call that came in under this credential, which never comes back."""
+        self._revoked.add(credential)
         for waiter in [*self._waiters, *self._streams]:
             if waiter.credential == credential:
                 waiter.end(refusal)

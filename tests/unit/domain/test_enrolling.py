@@ -122,5 +122,7 @@ def test_a_secret_is_kept_as_its_hash() -> None:
     assert secret_hash("half a pair \udfff")
 
 
-def test_a_credential_is_a_participant_s(world: World) -> None:
-    assert credential_of("default", "ada") != credential_of("other", "ada")
+def test_a_credential_is_one_token_of_one_participant() -> None:
+    ada = Enrolled("default", "ada", "agent", "agent", TOKEN)
+    others = [ada._replace(project="other"), ada._replace(token_hash=secret_hash("next"))]
+    assert credential_of(ada) not in map(credential_of, others)

@@ -258,3 +258,12 @@ class TestHub:
                 await waiter.parked()
         assert not is_woken(bob)
         assert not is_woken(nobody)
+
+    async def test_what_comes_in_under_a_revoked_credential_is_refused(self) -> None:
+        hub = Hub(10)
+        hub.revoke("ada", Refusal("unauthorized", "Revoked."))
+        for stream in (False, True):
+            with pytest.raises(Refusal, match="unauthorized"):
+                hub.register(Waiter("ada"), stream=stream)
+        hub.register(Waiter("bob"))
+        assert hub.statistics() == (1, 0)
