@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -12,6 +13,8 @@ from coordroomsd.domain import text
 from coordroomsd.domain.errors import invalid_fields
 
 MAX_SEQ = 2**63 - 1
+# What float() takes beside it, spaces, underscores and other scripts' digits, JSON does not.
+_NUMBER = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,3})?")
 
 
 class Fields(BaseModel):
@@ -32,10 +35,9 @@ def _whole_number(value: object) -> object:
 def _number(value: object) -> object:
     if not isinstance(value, str):
         return value
-    try:
-        return float(value)
-    except ValueError:
-        raise ValueError("should be a number") from None
+    if not _NUMBER.fullmatch(value):
+        raise ValueError("should be a number")
+    return float(value)
 
 
 # A number in an address; the bounds come with `Field`.
