@@ -20,6 +20,7 @@ from coordroomsd.settings import Cluster, Conversations, Limits, Retention, Serv
 from coordroomsd.settings import Database as DatabaseSection
 from coordroomsd.store.database import Database
 from coordroomsd.store.sessions import ConnectArguments
+from tests.integration.documented import check_documented
 from tests.integration.stored_logs import check_stored
 
 Json = dict[str, Any]
@@ -83,6 +84,7 @@ class Party:
         idempotency_key: str | None = None,
         **query: Any,
     ) -> Reply:
+        """The answer, which is one that the call may give."""
         answer = await self.daemon.api.call(
             self.caller,
             method,
@@ -92,7 +94,11 @@ class Party:
             body=body,
             key=idempotency_key,
         )
-        return Reply(answer.status, orjson.loads(answer.body), answer.replayed)
+        reply = Reply(answer.status, orjson.loads(answer.body), answer.replayed)
+        if reply.body.get("code") not in ("not_found", "method_not_allowed"):
+            operation, _ = self.daemon.api.routes.match(method, path)
+            check_documented(operation, reply.status, reply.body)
+        return reply
 
     async def ok(
         self,
