@@ -80,9 +80,12 @@ class Wire:
         self.send("\r\n".join([*lines, "", ""]).encode("latin-1") + content)
         return self.receive()
 
-    def is_closed(self) -> bool:
-        """Whether the other end closes, once it has said all."""
-        return self._read(1) == b""
+    def rest(self) -> bytes:
+        """Everything until the other end closes."""
+        found = b""
+        while data := self._read(65536):
+            found += data
+        return found
 
     def _until(self, end: bytes) -> bytes:
         found = b""

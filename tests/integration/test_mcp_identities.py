@@ -1,0 +1,119 @@
+"""A session over HTTP is no credential: each of its calls is made by whoever makes that call."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.integration.callers import Caller, Json, ListeningDaemon, Reply
+from tests.integration.wires import Wire
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[ListeningDaemon]:
+    daemon = ListeningDaemon()
+    try:
+        daemon.start()
+        yield daemon
+    finally:
+        daemon.discard()
+
+
+class Session:
+    """Opened by one caller, and used by others."""
+
+    def __init__(self, opener: Caller) -> None:
+        self._headers = {"Accept": "application/json, text/event-stream"}
+        client = {"name": "a test", "version": "1"}
+        greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        reply = self._ask(opener, "initialize", greeting)
+        [self.id] = [v for name, v in reply.headers.items() if name.lower() == "mcp-session-id"]
+        self._headers["Mcp-Session-Id"] = self.id
+
+    def _ask(self, caller: Caller, method: str, parameters: Json) -> Reply:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+        return caller.call("POST", "/mcp", message, base="", headers=self._headers)
+
+    def reply(self, caller: Caller, tool: str, **arguments: Any) -> Reply:
+        return self._ask(caller, "tools/call", {"name": tool, "arguments": arguments})
+
+    def result(self, caller: Caller, tool: str, **arguments: Any) -> Json:
+        """Of a tool; `code` is there when it was refused."""
+        reply = self.reply(caller, tool, **arguments)
+        assert reply.status == 200, reply.content
+        text = reply.content.decode()
+        lines = [line[5:] for line in text.splitlines() if line.startswith("data:")]
+        result: Json = json.loads(lines[-1] if lines else text)["result"]["structuredContent"]
+        return result
+
+
+def test_another_in_the_same_session(daemon: ListeningDaemon) -> None:
+    ann, eve = daemon.enrol("ann", "agent"), daemon.enrol("eve", "agent")
+    session = Session(ann)
+    session.result(ann, "create_room", roomName="the-plan", conversationId="ann")
+    mine = session.result(ann, "list_room_messages", room="the-plan", conversationId="ann")
+    assert "code" not in mine
+    theirs = session.result(eve, "list_room_messages", room="the-plan", conversationId="eve")
+    assert theirs["code"] == "membership_not_found"
+    posing = session.result(eve, "list_room_messages", room="the-plan", conversationId="ann")
+    assert posing["code"] == "conversation_not_yours"
+
+
+def test_without_a_credential_it_opens_nothing(daemon: ListeningDaemon) -> None:
+    dora = daemon.enrol("dora", "agent")
+    session = Session(dora)
+    for caller in (Caller(daemon, over="tcp"), Caller(daemon, over="tcp", token="A" * 43)):
+        assert session.reply(caller, "list_active_rooms").outcome == "unauthorized"
+    headers = {"Mcp-Session-Id": session.id, "Accept": "text/event-stream"}
+    for method in ("GET", "DELETE"):
+        reply = Caller(daemon, over="tcp").call(method, "/mcp", base="", headers=headers)
+        assert reply.outcome == "unauthorized"
+    assert "code" not in session.result(dora, "list_active_rooms")
+
+
+def test_revoking_ends_it(daemon: ListeningDaemon) -> None:
+    """Also a wait that is parked in it."""
+    fay, host = daemon.enrol("fay", "agent"), daemon.agent("gil")
+    session = Session(fay)
+    session.result(fay, "create_room", roomName="a-room", conversationId="fay")
+    host.ok("POST", "/rooms/a-room/join")
+    found: list[Json] = []
+    waiting = threading.Thread(
+        target=lambda: found.append(
+            session.result(fay, "wait", conversationId="fay", room="a-room", timeout_s=300)
+        )
+    )
+    waiting.start()
+    while not any(m["waiting"] for m in host.ok("GET", "/rooms/a-room/members")["members"]):
+        assert waiting.is_alive(), found
+        time.sleep(0.01)
+    assert daemon.operator.ok("DELETE", "/participants/fay/tokens") == {"revoked": 1}
+    waiting.join(60)
+    assert [result["code"] for result in found] == ["unauthorized"]
+    assert session.reply(fay, "list_active_rooms").outcome == "unauthorized"
+
+
+def test_a_stream_of_the_session_tells_nobody_of_others(daemon: ListeningDaemon) -> None:
+    """Whoever knows the id may open it with another credential, and sees nothing there."""
+    hal, ivy = daemon.enrol("hal", "agent"), daemon.enrol("ivy", "agent")
+    session = Session(hal)
+    with Wire(ivy) as wire:
+        lines = [
+            ("Host", f"127.0.0.1:{daemon.port}"),
+            ("Authorization", ivy.headers()["Authorization"]),
+            ("Accept", "text/event-stream"),
+            ("Mcp-Session-Id", session.id),
+            ("MCP-Protocol-Version", "2025-06-18"),
+        ]
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines)
+        wire.send(f"GET /mcp HTTP/1.1\r\n{head}\r\n".encode())
+        session.result(hal, "create_room", roomName="hidden-from-ivy", conversationId="hal")
+        assert "code" not in session.result(hal, "list_active_rooms")
+        daemon.stop()
+        assert b"hidden-from-ivy" not in wire.rest()
+        daemon.start()
