@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 _SPACE = " \t\r\n"
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _SCALAR = re.compile(r"-?[A-Za-z0-9.+-]+")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 
@@ -101,15 +102,21 @@ def inserted(text: str, container: Node, key: str | None, value: Any) -> str:
 
 def removed(text: str, container: Node, entry: Entry) -> str:
     """`text` without an entry of a container that is part of it."""
-    start = len(_without_trailing_space(text[: entry.start]))
-    if entry.comma is not None:
-        return text[:start] + text[entry.comma + 1 :]
     index = container.entries.index(entry)
-    if index:
-        comma = container.entries[index - 1].comma
-        assert comma is not None, "an entry follows, so there is a comma"
-        return text[:comma] + text[comma + 1 : start] + text[entry.node.end :]
-    return text[:start] + text[entry.node.end :]
+    previous = container.entries[index - 1] if index else None
+    start = len(_without_trailing_space(text[: entry.start]))
+    kept = text[:start]
+    if entry.comma is not None:
+        rest = text[entry.comma + 1 :]
+    else:
+        rest = text[entry.node.end :]
+        if previous is not None:
+            assert previous.comma is not None, "an entry follows"
+            kept = text[: previous.comma] + text[previous.comma + 1 : start]
+    behind = container.start + 1 if previous is None else previous.node.end
+    if _ends_in_line_comment(text[behind:start]) and not rest.lstrip(" \t\r").startswith("\n"):
+        kept += "\n"
+    return kept + rest
 
 
 def replaced(text: str, entry: Entry, value: Any) -> str:
@@ -135,6 +142,12 @@ def with_closing_space(text: str, container: Node, space: str) -> str:
 
 def new_document(key: str, value: Any) -> str:
     return json.dumps({key: value}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _ends_in_line_comment(gap: str) -> bool:
+    """For what stands between two entries: whitespace, comments and a comma."""
+    comments = list(_COMMENT.finditer(gap))
+    return bool(comments) and comments[-1][0].startswith("//") and comments[-1].end() == len(gap)
 
 
 def _without_trailing_space(text: str) -> str:

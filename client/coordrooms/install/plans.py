@@ -51,21 +51,21 @@ class Plan:
         self.record.folders += [folder for folder in made if folder not in self.record.folders]
         make_private_directory(os.path.dirname(self.record.path))
         try:
-            write([*changes, self._record_change()])
+            write([*changes, *self._record_changes()])
         except BaseException:
             drop_folders(made)
             raise
         if self.removal:
             drop_folders(self.record.folders)
 
-    def _record_change(self) -> Change:
+    def _record_changes(self) -> list[Change]:
         try:
             with open(self.record.path, "rb") as file:
                 before: bytes | None = file.read()
         except FileNotFoundError:
             before = None
         after = None if self.removal else self.record.text().encode()
-        return Change(self.record.path, before, after, FILE_MODE)
+        return [Change(self.record.path, before, after, FILE_MODE)] if before or after else []
 
     def _document(self, file: str) -> Document:
         if file not in self._documents:

@@ -41,8 +41,11 @@ def take_rest(document: Document, edit: Edit, record: Record) -> None:
         empty = document.blank
     else:
         made = list(edit.path) in known.get("containers", [])
-        if isinstance(edit, Needed) and made and [*document.root().value] == [*edit.path]:
-            _take_member(document, edit.path, record)
+        if isinstance(edit, Needed) and made and document.value_at(edit.path) == edit.value:
+            # In a file that was made for us, others may have come to need it, too.
+            alone = [*document.root().value] == [*edit.path]
+            if alone or not known.get("created"):
+                _take_member(document, edit.path, record)
         empty = not document.text.strip("\ufeff{} \t\r\n")
     if empty and known.get("created"):
         document.text = None

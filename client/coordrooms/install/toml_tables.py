@@ -10,7 +10,8 @@ from typing import Any
 Json = dict[str, Any]
 
 NOTE = "# From `coordrooms install`; `coordrooms uninstall` takes it out."
-_HEADER = re.compile(r"^[ \t]*\[\[?[ \t]*([A-Za-z0-9_\"'.\- \t]+?)[ \t]*\]\]?")
+_NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w.\- \t])+?"""
+_HEADER = re.compile(rf"^[ \t]*\[{{1,2}}[ \t]*({_NAME})[ \t]*\]{{1,2}}[ \t]*(?:#.*)?\r?$")
 
 
 class TomlError(ValueError):

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coordrooms.hooks.contexts import batch, hint_text, session_text, size
@@ -41,6 +41,7 @@ def hand_over_all(rooms: list[Room], limit: int = CONTEXT_LIMIT) -> list[str]:
     return texts
 
 
+@settings(deadline=None)
 @given(bodies)
 def test_every_message_is_handed_over_once_in_order_and_within_the_limit(texts: list[str]) -> None:
     room = Room()
@@ -55,6 +56,7 @@ def test_every_message_is_handed_over_once_in_order_and_within_the_limit(texts: 
         assert "cut" in message or message["body"] == body
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 1), st.integers(1, 4000)), min_size=1, max_size=40))
 def test_rooms_take_turns_by_age(said: list[tuple[int, int]]) -> None:
     rooms = [Room("kitchen"), Room("room_7", "peer")]
