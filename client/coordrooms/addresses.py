@@ -18,7 +18,7 @@ ROOT_STATE_DIR = "/var/lib/coordroomsd"
 SOCKET_NAME = "coordroomsd.sock"
 # sun_path has 108 bytes on Linux and ends in a NUL.
 SOCKET_PATH_LIMIT = 107
-EXAMPLES = "unix:/path/to/coordroomsd.sock or http://127.0.0.1:8137"
+EXAMPLES = "unix:/path/to/coordroomsd.sock or http://127.0.0.1:8040"
 
 
 class UnixAddress:

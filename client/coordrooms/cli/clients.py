@@ -96,7 +96,7 @@ def ask(client: Client, call: Call[T]) -> tuple[T, Json]:
 def whole_number(text: str) -> int:
     """An argument that is 0, 1, 2 …"""
     if not (text.isascii() and text.isdecimal()):
-        raise ArgumentTypeError(f"{text!r} is not a whole number")
+        raise ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
     return int(text)
 
 

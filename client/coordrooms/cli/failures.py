@@ -14,6 +14,14 @@ from .outputs import Output
 
 DONE, FAILED, USAGE, REFUSED, UNREACHABLE = range(5)
 
+# Where the daemon's advice speaks of headers and documents that a command's user does not see.
+ADVICE = {
+    "conversation_required": "Say who acts with --as ID, or set COORDROOMS_CONVERSATION.",
+    "unauthorized": "Act with --as NAME as somebody with a token: `coordrooms me NAME` keeps one, "
+    "with --code for a code from the operator.",
+    "invalid_arguments": "",
+}
+
 # What a shell shows for a process that a signal ended.
 INTERRUPTED = 128 + signal.SIGINT
 BROKEN_PIPE = 128 + signal.SIGPIPE
@@ -33,7 +41,7 @@ def guarded(output: Output, run: Callable[[], int]) -> int:
         code = run()
         sys.stdout.flush()
     except CoordroomsError as error:
-        output.fail(str(error), document_of(error))
+        output.fail(text_of(error), document_of(error))
         return exit_code(error)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -54,6 +62,15 @@ def exit_code(error: CoordroomsError) -> int:
             return USAGE
         case _:
             return FAILED
+
+
+def text_of(error: CoordroomsError) -> str:
+    """The error as a person wants it: with the next step in the words of the command line."""
+    text = str(error)
+    if isinstance(error, RefusedError) and error.code in ADVICE:
+        told = text.removesuffix(error.recovery).rstrip()
+        return f"{told} {ADVICE[error.code]}".rstrip()
+    return text
 
 
 def document_of(error: CoordroomsError) -> Json:

@@ -12,7 +12,7 @@ import pytest
 
 import coordrooms.cli.commands
 from coordrooms.cli import main
-from coordrooms.cli.failures import FailedError, WrongUsageError, guarded
+from coordrooms.cli.failures import FailedError, WrongUsageError, guarded, text_of
 from coordrooms.cli.outputs import Output
 from coordrooms.errors import (
     ConfigurationError,
@@ -186,6 +186,20 @@ def test_exit_codes(
     document = json.loads(capsys.readouterr().err)
     assert document["code"] == named
     assert document["detail"]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("conversation_required", "Say who acts with --as ID, or set COORDROOMS_CONVERSATION."),
+        ("unauthorized", "`coordrooms me NAME`"),
+        ("room_not_found", "Set the header."),
+    ],
+)
+def test_advice_is_for_the_command_line(code: str, told: str) -> None:
+    error = refusal({"code": code, "detail": "It is so.", "recovery": "Set the header."}, 400)
+    assert text_of(error).startswith(f"{code}: It is so. ")
+    assert told in text_of(error)
 
 
 def test_an_error_cannot_draw_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,7 @@ def run(arguments: Namespace, output: Output) -> int:
     if any(entry.is_open for entry in contents.entries):
         output.aside("Answer one with `coordrooms reply CONVERSATION/NUMBER BODY`.")
     elif not contents.is_empty:
-        output.aside("Everything is dealt with; --all shows it.")
+        output.aside("Everything is dealt with" + ("." if arguments.all else "; --all shows it."))
     else:
         output.aside("The inbox is empty. `coordrooms listen` fills it, as long as it runs.")
     return DONE

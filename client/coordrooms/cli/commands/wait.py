@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--after",
         type=whole_number,
         metavar="N",
-        help="begin after event N (default: after what was confirmed)",
+        help="begin after event N (default: after what was confirmed; a wait confirms nothing)",
     )
     parser.add_argument(
         "--wake-on",
@@ -54,6 +54,8 @@ def run(arguments: Namespace, output: Output) -> int:
         output.line(event_lines(event, output.style))
     if woken.reason == "timeout":
         output.aside(f"Nothing to wake on came within {arguments.timeout:g} s.")
+    elif woken.reason == "event" and not woken.woken_by:
+        output.aside("What was waited for is free.")
     more = ", and there is more" if woken.has_more else ""
     output.aside(f"Go on with --after {woken.next_after_seq}{more}.")
     return DONE
