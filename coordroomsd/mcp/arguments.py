@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from coordroomsd.domain.errors import invalid_fields
+from coordroomsd.domain.errors import Refusal, invalid_fields
 from coordroomsd.mcp.catalogues import Schema
 
 # Names that mean one argument, beyond case and underscores. A tool has at most one of each row.
@@ -39,6 +39,14 @@ _WORDS: Final = {
 }
 # Numbers of events, in Postgres and on the wire.
 _LARGEST: Final = 2**63 - 1
+
+
+class ArgumentsError(Refusal):
+    """`invalid_arguments` whose fields are the tool's own, or what the agent wrote."""
+
+    def __init__(self, faults: list[tuple[str, str]]) -> None:
+        refusal = invalid_fields(faults)
+        super().__init__(refusal.code, refusal.detail, **refusal.extra)
 
 
 class _Check:
@@ -95,7 +103,7 @@ def checked(schema: Schema, given: Mapping[str, Any]) -> dict[str, Any]:
     check = _Check()
     values = check.object(schema, given)
     if check.faults:
-        raise invalid_fields(check.faults)
+        raise ArgumentsError(check.faults)
     return values
 
 

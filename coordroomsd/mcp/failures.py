@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from coordroomsd.domain.errors import Refusal, invalid_fields
-from coordroomsd.mcp.arguments import meaning
+from coordroomsd.mcp.arguments import ArgumentsError, meaning
 from coordroomsd.mcp.catalogues import Schema
 
 Json = dict[str, Any]
@@ -38,7 +38,7 @@ def failure(error: Exception, schema: Schema) -> Json:
     A bug is logged under an id, and only the id is told.
     """
     refusal = error if isinstance(error, Refusal) else _internal_error(error)
-    if "errors" in refusal.extra:
+    if "errors" in refusal.extra and not isinstance(refusal, ArgumentsError):
         refusal = _renamed(refusal.extra["errors"], schema)
     return {
         "code": refusal.code,

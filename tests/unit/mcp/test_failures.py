@@ -8,6 +8,7 @@ import pytest
 
 from coordroomsd.domain.errors import Refusal, invalid_fields
 from coordroomsd.mcp import catalogues
+from coordroomsd.mcp.arguments import checked
 from coordroomsd.mcp.failures import failure
 
 SCHEMAS = catalogues.load().schemas
@@ -42,6 +43,13 @@ def test_a_field_has_the_name_that_the_tool_has_for_it(tool: str, field: str, na
     told = failure(invalid_fields([(field, "is wrong")]), SCHEMAS[tool])
     assert told["errors"] == [{"field": named, "problem": "is wrong"}]
     assert told["message"] == f"{named} is wrong"
+
+
+def test_an_argument_that_no_tool_has_keeps_the_name_it_was_given() -> None:
+    with pytest.raises(Refusal) as caught:
+        checked(SCHEMAS["create_room"], {"name": "kitchen"})
+    told = failure(caught.value, SCHEMAS["create_room"])
+    assert told["message"] == "name is no argument of this tool; roomName is missing"
 
 
 def test_advice_is_for_tools() -> None:
