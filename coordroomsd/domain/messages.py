@@ -78,7 +78,7 @@ class Post:
                 continue
             target = view.message(room.id, draft.reply_to)
             if target is None or (draft.kind == "answer" and target.kind != "question"):
-                what = "no message" if target is None else f"a {target.kind}, not a question"
+                what = "no message" if target is None else f"of kind {target.kind}, not a question"
                 raise Refusal(
                     "reply_target_invalid",
                     f"{draft.reply_to} is {what} of room {reference(room)}.",

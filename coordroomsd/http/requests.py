@@ -81,7 +81,7 @@ def parse_body(headers: Headers, body: bytes) -> Any:
     except orjson.JSONDecodeError as fault:
         value = _lenient(body, fault)
     if _is_deep(value):
-        raise invalid("", f"is nested deeper than {MAX_DEPTH} levels")
+        raise invalid("", f"The body is nested deeper than {MAX_DEPTH} levels")
     return value
 
 
@@ -90,7 +90,7 @@ def _lenient(body: bytes, fault: orjson.JSONDecodeError) -> Any:
     try:
         return json.loads(body.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        raise invalid("", f"is no JSON: {str(fault)[:200]}") from None
+        raise invalid("", f"The body is no JSON: {str(fault)[:200]}") from None
 
 
 def _is_deep(value: Any) -> bool:
