@@ -107,12 +107,10 @@ def send(identity: Identity, case: Case) -> Response:
         prepared = requests.Request(
             **{name: value for name, value in arguments.items() if name in _OF_A_REQUEST}
         ).prepare()
-        connection = daemon.connections.get(identity.caller)
-        if connection is not None and case.operation.path.endswith("/enroll"):
+        if case.operation.path.endswith("/enroll"):
             # Its bucket is per address, and every connection comes from another.
-            connection.close()
-        if connection is None or connection.sock is None:
-            connection = daemon.connections[identity.caller] = identity.caller.connection()
+            identity.caller.kept_connection().close()
+        connection = identity.caller.kept_connection()
         sent = {name: str(value) for name, value in prepared.headers.items()}
         connection.request(str(prepared.method), prepared.path_url, _body(prepared), sent)
     except (SerializationError, ValueError):

@@ -6,6 +6,7 @@ import http.client
 import itertools
 import json
 import os
+import select
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -133,9 +134,7 @@ class Caller:
             sent.setdefault("Content-Type", "application/json")
         if query:
             path += f"?{urlencode(query, doseq=True)}"
-        connection = self.daemon.connections.get(self)
-        if connection is None or connection.sock is None:
-            connection = self.daemon.connections[self] = self.connection()
+        connection = self.kept_connection()
         connection.request(method, base + path, content, sent)
         response = connection.getresponse()
         return Reply(response.status, dict(response.headers), response.read())
@@ -145,6 +144,17 @@ class Caller:
         reply = self.call(method, path, body, **further)
         assert reply.status < 300, reply.content
         return reply.body
+
+    def kept_connection(self) -> http.client.HTTPConnection:
+        """The one of its last call, unless the daemon has closed that meanwhile."""
+        kept = self.daemon.connections.get(self)
+        if kept is not None and kept.sock is not None:
+            # Between two calls there is nothing to read but an end.
+            if not select.select([kept.sock], [], [], 0)[0]:
+                return kept
+            kept.close()
+        connection = self.daemon.connections[self] = self.connection()
+        return connection
 
     def connection(self) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection(self.daemon.host, self.daemon.port)
