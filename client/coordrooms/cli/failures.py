@@ -14,12 +14,16 @@ from .outputs import Output
 
 DONE, FAILED, USAGE, REFUSED, UNREACHABLE = range(5)
 
-# Where the daemon's advice speaks of headers and documents that a command's user does not see.
+# Instead of advice of the daemon's that speaks of what a command's user does not see.
 ADVICE = {
-    "conversation_required": "Say who acts with --as ID, or set COORDROOMS_CONVERSATION.",
-    "unauthorized": "Act with --as NAME as somebody with a token: `coordrooms me NAME` keeps one, "
-    "with --code for a code from the operator.",
-    "invalid_arguments": "",
+    "the header Coordrooms-Conversation": (
+        "Say who acts with --as ID, or set COORDROOMS_CONVERSATION."
+    ),
+    "Authorization: Bearer": (
+        "Act with --as NAME as somebody with a token: `coordrooms me NAME` keeps one, with --code "
+        "for a code from the operator."
+    ),
+    "named in `errors`": "",
 }
 
 # What a shell shows for a process that a signal ended.
@@ -67,9 +71,10 @@ def exit_code(error: CoordroomsError) -> int:
 def text_of(error: CoordroomsError) -> str:
     """The error as a person wants it: with the next step in the words of the command line."""
     text = str(error)
-    if isinstance(error, RefusedError) and error.code in ADVICE:
-        told = text.removesuffix(error.recovery).rstrip()
-        return f"{told} {ADVICE[error.code]}".rstrip()
+    if isinstance(error, RefusedError):
+        for foreign, advice in ADVICE.items():
+            if foreign in error.recovery:
+                return f"{text.removesuffix(error.recovery)}{advice}".rstrip()
     return text
 
 

@@ -20,6 +20,7 @@ from coordrooms.errors import (
     UnexpectedAnswerError,
 )
 from coordrooms.refusals import refusal
+from coordroomsd.domain.errors import CODES
 
 COMMANDS = sorted(
     path.stem
@@ -189,17 +190,22 @@ def test_exit_codes(
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("recovery", "told"),
     [
-        ("conversation_required", "Say who acts with --as ID, or set COORDROOMS_CONVERSATION."),
-        ("unauthorized", "`coordrooms me NAME`"),
-        ("room_not_found", "Set the header."),
+        (CODES["conversation_required"].recovery, "Say who acts with --as ID"),
+        (CODES["unauthorized"].recovery, "`coordrooms me NAME`"),
+        (CODES["invalid_arguments"].recovery, "It is so."),
+        ("Run this as root.", "Run this as root."),
     ],
 )
-def test_advice_is_for_the_command_line(code: str, told: str) -> None:
-    error = refusal({"code": code, "detail": "It is so.", "recovery": "Set the header."}, 400)
-    assert text_of(error).startswith(f"{code}: It is so. ")
-    assert told in text_of(error)
+def test_advice_is_for_the_command_line(recovery: str, told: str) -> None:
+    problem = {"code": "unauthorized", "detail": "It is so.", "recovery": recovery}
+    text = text_of(refusal(problem, 401))
+    assert text.startswith("unauthorized: It is so.")
+    assert told in text
+    assert "`errors`" not in text
+    assert "header" not in text
+    assert "Bearer" not in text
 
 
 def test_an_error_cannot_draw_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
