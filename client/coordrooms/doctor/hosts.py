@@ -28,11 +28,15 @@ _GOOD_OUTCOMES = ("told", "handed over", "nothing unread")
 
 def host_findings(only: str | None) -> Iterator[Finding]:
     """For one host, or for all; one that is not set up is no failure."""
+    places = [("", place(None))]
+    # At home, a project's files would be those of the user.
+    if os.path.realpath(".") != os.path.realpath(os.path.expanduser("~")):
+        places.append((" in this project", place(".")))
     for name in NAMES if only is None else (only,):
         host = load(name)
         assert host is not None, "the caller has looked"
         found = False
-        for scope, where in (("", place(None)), (" in this project", place("."))):
+        for scope, where in places:
             for finding in _at(host, where, f"{host.name}{scope}"):
                 found = True
                 yield finding
