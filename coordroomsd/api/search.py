@@ -17,7 +17,8 @@ from coordroomsd.store import history
 BEGIN, END = "⟦", "⟧"
 # Characters of a message shown on either side of the first word found.
 AROUND = 160
-_WORD = re.compile(r"\w+")
+# As the database has them (store/migrations/0003_words.sql).
+_WORD = re.compile(r"[^\W_]+")
 
 
 async def search(call: Call) -> Answer:
@@ -70,14 +71,17 @@ def _body(event: Event) -> str:
 
 def snippet(body: str, query: str) -> str:
     """The text around the first word found, as it was written, with the words marked."""
-    words = sorted({re.escape(word) for word in _WORD.findall(query)}, key=len, reverse=True)
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE) if words else None
-    first = pattern.search(body) if pattern else None
+    words = {word.casefold() for word in _WORD.findall(query)}
+
+    def is_found(word: re.Match[str]) -> bool:
+        return word[0].casefold() in words
+
+    first = next(filter(is_found, _WORD.finditer(body)), None)
     middle = first.start() if first else 0
     begin, end = max(0, middle - AROUND), min(len(body), middle + AROUND)
     if first:
         end = min(len(body), max(end, first.end()))
-    shown = body[begin:end]
-    if pattern:
-        shown = pattern.sub(lambda found: f"{BEGIN}{found[0]}{END}", shown)
+    shown = _WORD.sub(
+        lambda word: f"{BEGIN}{word[0]}{END}" if is_found(word) else word[0], body[begin:end]
+    )
     return f"{'… ' if begin else ''}{shown}{' …' if end < len(body) else ''}"

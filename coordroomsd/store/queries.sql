@@ -208,7 +208,7 @@ WHERE (limits.age_s IS NOT NULL OR limits.events IS NOT NULL)
 -- The newest messages that have all the words, in rooms of $2, or with $3 in every room of the project too.
 SELECT e.room_id, e.seq, e.type, e.reason, e.at, e.membership_id, e.by_daemon, e.kind, e.body, e.reply_to, e.detail
 FROM events e JOIN rooms r ON r.id = e.room_id
-WHERE e.type = 'message' AND to_tsvector('simple', e.body) @@ plainto_tsquery('simple', $4)
+WHERE e.type = 'message' AND to_tsvector('simple', only_words(e.body)) @@ plainto_tsquery('simple', only_words($4))
   AND (e.room_id = ANY($2::bigint[]) OR ($3 AND r.project = $1 AND r.kind = 'room'))
 ORDER BY e.at DESC, e.seq DESC LIMIT $5
 
