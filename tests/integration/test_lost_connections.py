@@ -16,6 +16,7 @@ from coordroomsd.store.errors import OwnershipLostError
 from tests.integration.daemons import Json, Party, Running, bodies, message, running
 from tests.integration.proxies import Cut, Proxy, proxied
 from tests.model.checker import check_acknowledged, check_log, check_sent
+from tests.polling import until
 from tests.postgres_servers import connect
 
 END_WRITERS = """
@@ -33,11 +34,12 @@ async def proxy(connect_arguments: dict[str, Any]) -> AsyncIterator[Proxy]:
 async def send_until_answered(party: Party, body: str, key: str | None = None) -> Json:
     """As a client does: the same call under the same key until there is an answer."""
     key = key or uuid4().hex
-    while True:
+    while not party.daemon.failed.done():
         reply = await party.call("POST", "/rooms/plan/messages", message(body), idempotency_key=key)
         if reply.status != 503:
             assert reply.status == 201, reply.body
             return reply.body
+    raise AssertionError("the daemon has failed")
 
 
 @pytest.mark.parametrize("cut", list(Cut))
@@ -104,19 +106,21 @@ async def test_writers_come_through_a_server_that_ends_sessions(
     parties = await daemon.room("plan", *(f"agent-{number}" for number in range(16)))
     sent = {party.name: [f"{party.name}: {turn}" for turn in range(40)] for party in parties}
 
-    async def talk(party: Party) -> list[Json]:
-        return [await send_until_answered(party, body) for body in sent[party.name]]
+    answers: list[Json] = []
+
+    async def talk(party: Party) -> None:
+        for body in sent[party.name]:
+            answer = await send_until_answered(party, body)
+            answers.append(answer)
 
     talking = asyncio.gather(*map(talk, parties))
-    ended = 0
     keeper = await connect(connect_arguments)
-    while not talking.done():
-        ended += await keeper.fetchval(END_WRITERS)
-        await asyncio.sleep(0.02)
+    for turn in range(1, 6):
+        await until(lambda turn=turn: len(answers) > 100 * turn)  # type: ignore[misc]
+        assert await keeper.fetchval(END_WRITERS) == 1
     await keeper.close()
-    assert ended > 2
+    await talking
     log = await parties[0].events("plan")
-    answers = [answer for of_one in await talking for answer in of_one]
     tried = [body for bodies_of_one in sent.values() for body in bodies_of_one]
     check_log(log)
     check_acknowledged(log, answers)
