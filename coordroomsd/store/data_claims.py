@@ -59,12 +59,18 @@ async def claim_data(state: StateDirectory) -> FileLock:
     return claim
 
 
-def wait_until_unused(state: StateDirectory, seconds: float) -> None:
-    """Block until the last process of a server that has just been stopped is gone."""
+def remove_claim(state: StateDirectory, seconds: float) -> None:
+    """Block until the last process of a server that has just been stopped is gone.
+
+    For whoever holds the state. The lock's file stays when there are processes left.
+    """
     deadline = time.monotonic() + seconds
     with FileLock(state.server_lock) as claim:
-        while not claim.acquire() and time.monotonic() < deadline:
+        while not claim.acquire():
+            if time.monotonic() >= deadline:
+                return
             time.sleep(_LOOK_EVERY_S)
+        claim.remove()
 
 
 async def _acquire(claim: FileLock, state: StateDirectory) -> None:

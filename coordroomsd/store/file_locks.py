@@ -10,7 +10,7 @@ from typing import Self
 
 
 class FileLock:
-    """flock(2) on `path`, which is made when it is missing and never removed.
+    """flock(2) on `path`, which is made when it is missing.
 
     It belongs to the open file: a child that inherits `descriptor` holds it too, until the last
     of them has ended. It holds between containers that share the directory, where process ids
@@ -19,15 +19,20 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.descriptor = -1
+        self._open()
 
     def acquire(self) -> bool:
         """Whether the lock is ours now; waits for nobody."""
-        try:
-            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        while True:
+            try:
+                fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            if self._is_in_place():
+                return True
+            # Its holder removed the file after we had opened it.
+            self._open()
 
     def read_note(self) -> str:
         """What the holder wrote."""
@@ -36,6 +41,11 @@ class FileLock:
     def write_note(self, text: str) -> None:
         os.ftruncate(self.descriptor, 0)
         os.pwrite(self.descriptor, text.encode(), 0)
+
+    def remove(self) -> None:
+        """Take the file away and let go; for whoever holds the lock."""
+        self._path.unlink(missing_ok=True)
+        self.close()
 
     def close(self) -> None:
         """Let go, unless a child has it too; harmless when done already."""
@@ -53,3 +63,13 @@ class FileLock:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _open(self) -> None:
+        self.close()
+        self.descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self.descriptor), os.stat(self._path))
+        except FileNotFoundError:
+            return False

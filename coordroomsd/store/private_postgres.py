@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import asyncpg
 
-from coordroomsd.store.data_claims import STOP_STEPS, claim_data, hold_state, wait_until_unused
+from coordroomsd.store.data_claims import STOP_STEPS, claim_data, hold_state, remove_claim
 from coordroomsd.store.errors import ServerFailedError, StateDirectoryError, StoreError
 from coordroomsd.store.file_locks import FileLock
 from coordroomsd.store.postgres_binaries import find_binaries
@@ -237,11 +237,10 @@ class PrivatePostgres:
         if self._child is not None:
             # A server's immediate shutdown; initdb removes what it made.
             self._child.end_now(signal.SIGQUIT, AT_ONCE_S)
-            wait_until_unused(self._state, AT_ONCE_S)
-        self._child = self._supervisor = None
-        self._state.discard_unfinished_data()
+        # Without the lock all that is there is somebody else's.
         if self._lock is not None:
+            remove_claim(self._state, AT_ONCE_S if self._child else 0)
+            self._state.discard_unfinished_data()
             self._state.remove_sockets()
-            self._lock.write_note("")
-            self._lock.close()
-            self._lock = None
+            self._lock.remove()
+        self._child = self._supervisor = self._lock = None

@@ -38,12 +38,13 @@ def status_of(server: PrivatePostgres) -> str:
 
 def no_server_runs(state_dir: Path) -> bool:
     """Each process of a server, and of the making of one, holds this lock."""
-    with FileLock(state_dir / "server.lock") as lock:
+    path = state_dir / "server.lock"
+    if not path.exists():
+        return True
+    with FileLock(path) as lock:
         return lock.acquire()
 
 
 def only_data_is_left(state_dir: Path) -> bool:
-    names = {path.name for path in state_dir.iterdir()}
     running = (state_dir / "data" / "postmaster.pid").exists()
-    noted = (state_dir / "lock").read_text()
-    return names == {"data", "postgres.log", "lock", "server.lock"} and not running and not noted
+    return {path.name for path in state_dir.iterdir()} == {"data", "postgres.log"} and not running
