@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import socket
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,22 +30,24 @@ def unix_listener(path: Path, backlog: int) -> Iterator[socket.socket]:
 
     Raises SocketError when another process serves the path, or it cannot be made.
     """
-    made_directory = _make_directory(path.parent)
+    made = _make_directory(path.parent)
+    identity = None
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        _remove_stale(path)
-        _bind(listener, path)
-        identity = _identity(path)
-        listener.listen(backlog)
+        with _others_kept_waiting(path.parent):
+            _remove_stale(path)
+            _bind(listener, path)
+            identity = _identity(path)
+            listener.listen(backlog)
         listener.setblocking(False)
         yield listener
-        if _identity(path) == identity:
-            path.unlink()
     finally:
+        if identity is not None and _identity(path) == identity:
+            path.unlink()
         listener.close()
-        if made_directory:
+        for directory in made:
             with contextlib.suppress(OSError):
-                path.parent.rmdir()
+                directory.rmdir()
 
 
 @contextlib.contextmanager
@@ -67,18 +71,43 @@ def tcp_listener(address: Listen, backlog: int) -> Iterator[socket.socket]:
         yield listener
 
 
-def _make_directory(directory: Path) -> bool:
-    """Whether it had to be made."""
-    if directory.is_dir():
-        return False
+@contextlib.contextmanager
+def _others_kept_waiting(directory: Path) -> Iterator[None]:
+    """Two that start at once would both find a stale socket, and the second remove the first's.
+
+    Whoever may read the directory may lock it, so nobody is waited for longer than a start takes.
+    """
     try:
-        directory.mkdir(DIRECTORY_MODE, parents=True)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise SocketError(
+            f"cannot open {directory}, where the socket is to be: {error.strerror}. Name another "
+            "path with --socket"
+        ) from error
+    deadline = time.monotonic() + _PROBE_WITHIN_S
+    try:
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _make_directory(directory: Path) -> list[Path]:
+    """The directories that had to be made, the deepest first."""
+    try:
+        made = [path for path in (directory, *directory.parents) if not path.exists()]
+        directory.mkdir(DIRECTORY_MODE, parents=True, exist_ok=True)
     except OSError as error:
         raise SocketError(
             f"cannot make {directory} for the socket: {error.strerror}. Name another path with "
             "--socket"
         ) from error
-    return True
+    return made
 
 
 def _remove_stale(path: Path) -> None:
