@@ -11,11 +11,13 @@ import argparse
 import asyncio
 import json
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from types import FrameType
+from typing import NoReturn, TypeVar
 
 from coordroomsd import __version__, addresses
 from coordroomsd.config import Config, ConfigurationError, load
@@ -52,9 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def serve(options: Options) -> int:
+    # Until the daemon itself looks after them: the import alone takes half a second.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _end_before_anything_began)
     from coordroomsd import server
 
     return server.serve(_configuration(options))
+
+
+def _end_before_anything_began(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(DONE)
 
 
 def check_config(options: Options) -> int:
