@@ -18,6 +18,7 @@ import pytest
 from tests.daemon_processes import DaemonProcess
 from tests.faults.processes import server_pid, server_pids, sessions
 from tests.faults.traffic import Traffic
+from tests.figures import Report
 from tests.polling import GIVE_UP_AFTER_S
 
 STOPPED_S: Final = 5
@@ -96,20 +97,19 @@ async def test_nothing_is_lost_or_doubled(
     fault: Fault,
     rounds: int,
     chances: random.Random,
-    recoveries: list[float],
+    report_seconds: Report,
 ) -> None:
     for number in range(rounds):
-        served_after_s = await one_round(daemon, fault, chances, f"room-{number}")
-        recoveries.append(served_after_s)
+        report_seconds(await one_round(daemon, fault, chances, f"room-{number}"))
     assert await daemon.end() == 0
     assert "internal error" not in daemon.read_log()
 
 
 @pytest.mark.parametrize("fault", STOPS, ids=lambda fault: fault.__name__)
 async def test_a_standstill_is_a_pause(
-    daemon: DaemonProcess, fault: Fault, chances: random.Random, recoveries: list[float]
+    daemon: DaemonProcess, fault: Fault, chances: random.Random, report_seconds: Report
 ) -> None:
-    recoveries.append(await one_round(daemon, fault, chances, "room"))
+    report_seconds(await one_round(daemon, fault, chances, "room"))
     assert await daemon.end() == 0
     assert "ERROR" not in daemon.read_log()
 
