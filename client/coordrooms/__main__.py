@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -17,7 +18,9 @@ def main() -> int:
     if arguments[:1] == ["hook"] and not {"-h", "--help"}.intersection(arguments):
         from .hooks import main as hook
 
-        return hook(arguments[1:])
+        code = hook(arguments[1:])
+        # All is written. Taking the interpreter down in order is a sixth of what a hook takes.
+        os._exit(code)
     from .cli import main as command
 
     return command(arguments)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-import socket
+
+# What `socket` is made of: that one takes as long to import as the daemon does to answer.
+from _socket import AF_UNIX, SOCK_STREAM, socket
 from time import monotonic
 
 from ..addresses import UnixAddress, caller_headers, daemon_address, token
@@ -55,7 +57,7 @@ class Daemon:
             ("Coordrooms-Wake", wake),
             *caller_headers(conversation, bearer),
         ]
-        self._socket: socket.socket | None = None
+        self._socket: socket | None = None
 
     def __enter__(self) -> Daemon:
         return self
@@ -123,7 +125,7 @@ class Daemon:
         return answer
 
 
-def _received(sock: socket.socket, deadline: float, pulse: Callable[[], None] | None) -> bytes:
+def _received(sock: socket, deadline: float, pulse: Callable[[], None] | None) -> bytes:
     while True:
         left_s = deadline - monotonic()
         if left_s <= 0:
@@ -136,15 +138,17 @@ def _received(sock: socket.socket, deadline: float, pulse: Callable[[], None] | 
                 pulse()
 
 
-def _connected(address: Address) -> socket.socket:
+def _connected(address: Address) -> socket:
     if not isinstance(address, UnixAddress):
-        sock = socket.create_connection((address.host, address.port), ANSWER_WITHIN_S)
+        from socket import create_connection
+
+        connected = create_connection((address.host, address.port), ANSWER_WITHIN_S)
         if not address.tls:
-            return sock
+            return connected
         import ssl
 
-        return ssl.create_default_context().wrap_socket(sock, server_hostname=address.host)
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        return ssl.create_default_context().wrap_socket(connected, server_hostname=address.host)
+    sock = socket(AF_UNIX, SOCK_STREAM)
     try:
         sock.settimeout(ANSWER_WITHIN_S)
         sock.connect(address.path)

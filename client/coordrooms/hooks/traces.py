@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import json
 import os
-import sys
 import time
 
 from ..errors import ConfigurationError
@@ -94,8 +93,8 @@ def log(host: Host, event: str, sentence: str) -> None:
     """One line: in the log, and on standard error where the host keeps that to itself."""
     line = f"coordrooms hook {event} --host {host.name}: {' '.join(sentence.split())}\n"
     if not host.shows_errors:
-        with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(line)
+        with contextlib.suppress(OSError):
+            os.write(2, line.encode("utf-8", "backslashreplace"))
     with contextlib.suppress(*_UNWRITABLE):
         fd = opened("hooks.log", flags=os.O_APPEND)
         try:

@@ -135,7 +135,7 @@ def _idleness(host: Host, conversation: str) -> Callable[[], bool]:
 def _wake(host: Host, session: str, watched: Process, hint: str) -> int:
     match host.waker:
         case "rewaken":
-            sys.stderr.write(f"{hint}\n")
+            os.write(2, f"{hint}\n".encode())
             return WOKEN
         case "queued":
             import subprocess
@@ -147,7 +147,7 @@ def _wake(host: Host, session: str, watched: Process, hint: str) -> int:
             if done.returncode:
                 log(host, "wake", f"codex queue failed: {done.stderr.decode(errors='replace')}")
         case _:
-            sys.stdout.write(json.dumps({"text": hint}) + "\n")
+            os.write(1, json.dumps({"text": hint}).encode() + b"\n")
     return 0
 
 
