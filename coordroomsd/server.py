@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import resource
 import signal
 import socket
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import uvicorn
 import uvloop
@@ -24,8 +26,8 @@ from coordroomsd.http.calls import Calls
 from coordroomsd.http.credentials import EnrolledTokens
 from coordroomsd.http.guard import Guard, own_hosts
 from coordroomsd.http.openapi import description
-from coordroomsd.http.peers import PeerProtocol
 from coordroomsd.http.probes import probe_routes
+from coordroomsd.http.protocols import CallProtocol
 from coordroomsd.http.site import Site
 from coordroomsd.http.tools import Tools
 from coordroomsd.listeners import BACKLOG, open_listeners
@@ -68,7 +70,7 @@ async def _run(config: Config) -> int:
             with contextlib.ExitStack() as open_sockets:
                 listeners = open_listeners(config, open_sockets)
                 gateway = Gateway(daemon.api)
-                server = Server(_site(config, daemon, gateway), daemon.hub, gateway, ending)
+                server = _server(config, daemon, gateway, ending)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
                 await gateway.start(listeners.mcp)
                 ending.is_starting = False
@@ -119,11 +121,15 @@ class Server(uvicorn.Server):
     be cut off then.
     """
 
-    def __init__(self, site: ASGIApp, hub: Hub, gateway: Gateway, ending: Ending) -> None:
+    def __init__(
+        self, calls: Calls, site: ASGIApp, hub: Hub, gateway: Gateway, ending: Ending
+    ) -> None:
+        # A factory does as well as a class: uvicorn does nothing but call it.
+        protocol: Any = functools.partial(CallProtocol, calls.answer)
         super().__init__(
             uvicorn.Config(
                 site,
-                http=PeerProtocol,
+                http=protocol,
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -158,17 +164,23 @@ class Server(uvicorn.Server):
             ends.create_task(super().shutdown(sockets))
 
 
-def _site(config: Config, daemon: app.Daemon, gateway: Gateway) -> ASGIApp:
+def _server(config: Config, daemon: app.Daemon, gateway: Gateway, ending: Ending) -> Server:
     tokens = EnrolledTokens(daemon.people)
     routes = [
         *probe_routes(daemon.ready, description(OPERATIONS), daemon.metrics, tokens),
         Route("/mcp", Tools(tokens, gateway.http)),
     ]
-    site = Site(Calls(daemon.api, tokens, daemon.metrics), routes)
+    guard = _guard(config)
+    calls = Calls(daemon.api, tokens, daemon.metrics, guard)
+    return Server(calls, Site(guard, routes), daemon.hub, gateway, ending)
+
+
+def _guard(config: Config) -> Guard | None:
+    """Only TCP needs one."""
     if config.server.listen is None:
-        return site
+        return None
     host, _, port = str(config.server.listen).rpartition(":")
-    return Guard(site, own_hosts(host, int(port), config.server.hosts))
+    return Guard(own_hosts(host, int(port), config.server.hosts))
 
 
 async def _stay_alive(manager: Notifier) -> None:

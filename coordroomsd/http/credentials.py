@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Protocol
 
-from starlette.datastructures import Headers
-from starlette.types import Scope
-
 from coordroomsd.api.callers import SOCKET_PROJECT, Caller, identify_peer
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.identities import credential_of
-from coordroomsd.http.peers import PEER_UID
+from coordroomsd.http.peers import Peer
 from coordroomsd.live.people import People
 
 
@@ -36,28 +33,19 @@ class EnrolledTokens:
 NOBODY = Caller(SOCKET_PROJECT, "agent", "agent", None)
 
 
-def address_of(scope: Scope) -> Hashable:
+def address_of(peer: Peer) -> Hashable:
     """Where a call comes from: an address, or a user of this host."""
-    client: tuple[str, int] | None = scope.get("client")
-    if client is None:
-        uid: int | None = scope["extensions"].get(PEER_UID)
-        return uid
-    return client[0]
+    return peer.uid if peer.address is None else peer.address
 
 
-def over_socket(scope: Scope) -> bool:
-    return PEER_UID in scope["extensions"]
-
-
-def identify(scope: Scope, headers: Headers, tokens: Tokens) -> Caller:
+def identify(peer: Peer, authorization: str | None, tokens: Tokens) -> Caller:
     """Raises `unauthorized`. A token wins over the socket's peer: people use theirs there too."""
-    given = headers.get("authorization")
-    if given is not None:
-        scheme, _, token = given.partition(" ")
+    if authorization is not None:
+        scheme, _, token = authorization.partition(" ")
         caller = tokens.caller(token.strip()) if scheme.lower() == "bearer" else None
         if caller is None:
             raise Refusal("unauthorized", "The token is unknown or was revoked.")
         return caller
-    if over_socket(scope):
-        return identify_peer(scope["extensions"][PEER_UID])
+    if peer.uid is not None:
+        return identify_peer(peer.uid)
     raise Refusal("unauthorized", "A call over TCP needs a token.")

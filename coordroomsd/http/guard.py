@@ -12,11 +12,10 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from coordroomsd.domain.errors import Refusal
-from coordroomsd.http.credentials import over_socket
-from coordroomsd.http.replies import send_refusal
+from coordroomsd.http.peers import Peer
+from coordroomsd.http.replies import Header
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _ANY_ADDRESS = ("0.0.0.0", "[::]")  # noqa: S104 (compared with, not listened on)
@@ -26,24 +25,17 @@ _OWN_FETCH_SITES = ("same-origin", "none")
 class Guard:
     """`hosts` are the values of Host that are ours, in lower case."""
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
-        self._app = app
+    def __init__(self, hosts: Iterable[str]) -> None:
         self._hosts = frozenset(hosts)
         self._origins = frozenset(
             f"{scheme}://{host}" for scheme in ("http", "https") for host in self._hosts
         )
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not over_socket(scope):
-            try:
-                self.check(Headers(scope=scope))
-            except Refusal as refusal:
-                await send_refusal(send, refusal)
-                return
-        await self._app(scope, receive, send)
-
-    def check(self, headers: Headers) -> None:
+    def check(self, peer: Peer, raw_headers: list[Header]) -> None:
         """Raises `host_not_allowed` or `origin_not_allowed`."""
+        if peer.uid is not None:
+            return
+        headers = Headers(raw=raw_headers)
         hosts = [host.lower() for host in headers.getlist("host")]
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             named = ", ".join(hosts)[:200] or "nothing"

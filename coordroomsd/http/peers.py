@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import struct
-from typing import Any
+from typing import NamedTuple
 
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -13,13 +13,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from coordroomsd.domain.errors import invalid
 from coordroomsd.http.replies import PROBLEM
 
-PEER_UID = "coordrooms.peer_uid"
+PEER = "coordrooms.peer"
 # From a request's first byte to the end of its headers; who takes longer holds a connection for
 # nothing.
 HEADERS_WITHIN_S = 30.0
 # The longest that has a use is a path of 120 characters, percent-encoded, and a token: 2 KiB.
 MAX_HEADER_BYTES = 64 * 1024
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid: struct ucred of unix(7)
+
+
+class Peer(NamedTuple):
+    """The other end of a connection: a user of this host, or an address; `uid` None over TCP."""
+
+    uid: int | None
+    address: str | None
 
 
 def peer_uid(connection: socket.socket) -> int:
@@ -32,16 +39,16 @@ def peer_uid(connection: socket.socket) -> int:
 class PeerProtocol(HttpToolsProtocol):
     """uvicorn's protocol, which here tells the application who the peer of a Unix socket is.
 
-    `scope["extensions"]` has the uid under PEER_UID; over TCP it has not. A connection that says
-    nothing is closed after uvicorn's `timeout_keep_alive`, from its beginning on, and one whose
-    request has no end of headers after HEADERS_WITHIN_S.
+    `scope["extensions"]` has it under PEER. A connection that says nothing is closed after
+    uvicorn's `timeout_keep_alive`, from its beginning on, and one whose request has no end of
+    headers after HEADERS_WITHIN_S.
 
     What is sent behind a request that is not answered yet is not looked at, and the connection ends
     with that answer (RFC 9112, 9.3.2): uvicorn would stop reading, and not notice a caller that
     goes away.
     """
 
-    _extensions: dict[str, Any]
+    peer: Peer
     _headers_deadline: asyncio.TimerHandle | None = None
     # Of a request whose headers have not ended.
     _header_bytes = 0
@@ -49,11 +56,12 @@ class PeerProtocol(HttpToolsProtocol):
     _reads_no_more = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        connection = transport.get_extra_info("socket")
-        self._extensions = {}
-        if connection is not None and connection.family == socket.AF_UNIX:
-            self._extensions[PEER_UID] = peer_uid(connection)
         super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        is_local = connection is not None and connection.family == socket.AF_UNIX
+        self.peer = Peer(
+            peer_uid(connection) if is_local else None, self.client[0] if self.client else None
+        )
         self.timeout_keep_alive_task = self.loop.call_later(
             self.timeout_keep_alive, self.timeout_keep_alive_handler
         )
@@ -90,16 +98,20 @@ class PeerProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self.scope["extensions"] = self._extensions
+        self.scope["extensions"] = {PEER: self.peer}  # type: ignore[dict-item]
         self._is_in_headers = not self._reads_no_more
 
     def on_headers_complete(self) -> None:
         self._headers_have_ended()
         if self.cycle is None or self.cycle.response_complete:
-            super().on_headers_complete()
+            self.begin_answering()
         else:
             self.cycle.keep_alive = False
             self._reads_no_more = True
+
+    def begin_answering(self) -> None:
+        """A request's headers are there; its body may still be on its way."""
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         if not self._reads_no_more:

@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.http.credentials import Tokens, identify
+from coordroomsd.http.peers import PEER
 from coordroomsd.live.metrics import CONTENT_TYPE, Metrics
 
 
@@ -39,7 +40,8 @@ def probe_routes(
 
     async def exposition(request: Request) -> Response:
         try:
-            identify(request.scope, request.headers, tokens)
+            peer = request.scope["extensions"][PEER]
+            identify(peer, request.headers.get("authorization"), tokens)
         except Refusal as refusal:
             return _problem(refusal)
         return Response(metrics.exposition(), headers={"content-type": CONTENT_TYPE})

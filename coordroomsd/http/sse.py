@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from starlette.types import Send
-
 from coordroomsd.api.pipeline import refusal_of
 from coordroomsd.api.streaming import Stream
+from coordroomsd.http.exchanges import Exchange
 
 _HEADERS = [
     (b"content-type", b"text/event-stream"),
@@ -15,8 +14,8 @@ _HEADERS = [
 ]
 
 
-async def send_stream(send: Send, stream: Stream) -> None:
-    """Send until the stream ends. `send` waits for a slow reader, who then reads from the store.
+async def send_stream(exchange: Exchange, stream: Stream) -> None:
+    """Send until the stream ends. A slow reader is waited for, and then read from the store.
 
     Raises what the stream is refused with before its first chunk. What fails later ends it, so that
     its reader comes again and is told.
@@ -27,8 +26,8 @@ async def send_stream(send: Send, stream: Stream) -> None:
         nonlocal begun
         if not begun:
             begun = True
-            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await exchange.begin_stream(_HEADERS)
+        await exchange.stream(chunk)
 
     try:
         await stream.run(emit)
@@ -36,4 +35,4 @@ async def send_stream(send: Send, stream: Stream) -> None:
         if not begun:
             raise
         refusal_of(error)
-    await send({"type": "http.response.body", "body": b""})
+    exchange.end_stream()

@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 from coordroomsd.api.callers import Caller
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.http.credentials import Tokens, identify
+from coordroomsd.http.peers import PEER
 from coordroomsd.http.replies import send_refusal
 
 
@@ -24,7 +25,8 @@ class Tools:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            caller = identify(scope, Headers(scope=scope), self._tokens)
+            authorization = Headers(scope=scope).get("authorization")
+            caller = identify(scope["extensions"][PEER], authorization, self._tokens)
             await self._serve(caller, scope, receive, send)
         except Refusal as refusal:
             await send_refusal(send, refusal)

@@ -30,8 +30,9 @@ class _NoGateway:
 async def served(daemon: Running, path: Path) -> AsyncIterator[None]:
     """Serves the calls at `path`, which stays, without MCP and signals, and ends in order."""
     inner, ending = daemon.daemon, _Ending()
-    calls = Calls(inner.api, EnrolledTokens(inner.people), inner.metrics)
-    server = Server(Site(calls, []), inner.hub, cast(Any, _NoGateway()), cast(Any, ending))
+    calls = Calls(inner.api, EnrolledTokens(inner.people), inner.metrics, None)
+    gateway = cast(Any, _NoGateway())
+    server = Server(calls, Site(None, []), inner.hub, gateway, cast(Any, ending))
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(4096)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
 from coordroomsd.api.streaming import Stream
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.http.exchanges import Exchange
+from coordroomsd.http.replies import Header
 from coordroomsd.http.sse import send_stream
 
 
@@ -25,14 +27,29 @@ class Failing:
         raise self._fault
 
 
-async def sent(stream: Failing) -> list[dict[str, Any]]:
-    messages: list[dict[str, Any]] = []
+class Recording:
+    """An exchange that keeps what goes out; the empty chunk is the end."""
 
-    async def send(message: Any) -> None:
-        messages.append(message)
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.headers: dict[bytes, bytes] = {}
 
-    await send_stream(send, cast(Stream, stream))
-    return messages
+    async def begin_stream(self, headers: list[Header]) -> None:
+        assert not self.headers
+        self.headers = dict(headers)
+
+    async def stream(self, chunk: bytes) -> None:
+        assert self.headers
+        self.sent.append(chunk)
+
+    def end_stream(self) -> None:
+        self.sent.append(b"")
+
+
+async def sent(stream: Failing) -> Recording:
+    exchange = Recording()
+    await send_stream(cast(Exchange, exchange), cast(Stream, stream))
+    return exchange
 
 
 async def test_a_refusal_comes_before_anything_is_sent() -> None:
@@ -41,9 +58,7 @@ async def test_a_refusal_comes_before_anything_is_sent() -> None:
 
 
 async def test_a_database_that_goes_away_ends_it(caplog: pytest.LogCaptureFixture) -> None:
-    start, first, second, end = await sent(Failing(OSError("gone"), b"one", b"two"))
-    assert start["status"] == 200
-    assert (first["body"], second["body"]) == (b"one", b"two")
-    assert (first["more_body"], second["more_body"]) == (True, True)
-    assert end == {"type": "http.response.body", "body": b""}
+    exchange = await sent(Failing(OSError("gone"), b"one", b"two"))
+    assert exchange.headers[b"content-type"] == b"text/event-stream"
+    assert exchange.sent == [b"one", b"two", b""]
     assert "gone" in caplog.text
