@@ -17,7 +17,7 @@ import pytest
 
 from coordrooms.hosts import ALIASES, NAMES, load
 from coordrooms.hosts.facts import STOP, WAKE, WORK
-from tests.unit.client.hooks.answering import DEADLINE_S, AnsweringDaemon, Hooks, Room
+from tests.unit.client.hooks.answering import COORDROOMS, DEADLINE_S, AnsweringDaemon, Hooks, Room
 
 HEAVY = {
     "argparse", "asyncio", "dataclasses", "http", "inspect", "logging", "ssl", "subprocess",
@@ -200,6 +200,17 @@ def test_output_that_nobody_takes_confirms_nothing(daemon: AnsweringDaemon, hook
         process.stdin.close()
         assert process.wait(DEADLINE_S) == 0
     assert daemon.paths == [UNREAD]
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_stream_that_is_closed_confirms_nothing(
+    closed: str, daemon: AnsweringDaemon, hooks: Hooks
+) -> None:
+    daemon.rooms[0].say("one")
+    line = f"{COORDROOMS} hook Stop --host claude {closed}"
+    done = subprocess.run(["/bin/sh", "-c", line], env=hooks.env, input=b'{"session_id": "s1"}')
+    assert done.returncode == 0
+    assert CURSOR not in daemon.paths
 
 
 def test_two_tools_that_end_at_once_hand_over_once(daemon: AnsweringDaemon, hooks: Hooks) -> None:

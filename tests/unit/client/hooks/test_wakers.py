@@ -6,13 +6,13 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.polling import block_until
 from tests.unit.client.hooks.answering import DEADLINE_S, AnsweringDaemon, Hooks
 
 UNREAD = "/api/v1/unread"
@@ -197,6 +197,10 @@ def queued(hooks: Hooks, tmp_path: Path) -> Callable[[], list[Any]]:
     )
 
 
+def until_queued(queued: Callable[[], list[Any]], number: int, hooks: Hooks) -> None:
+    block_until(lambda: len(queued()) >= number, lambda: str(hooks.log))
+
+
 def test_codex_is_told_by_its_queue(
     daemon: AnsweringDaemon, hooks: Hooks, queued: Callable[[], list[Any]]
 ) -> None:
@@ -207,10 +211,7 @@ def test_codex_is_told_by_its_queue(
         daemon.until_asked(WAIT, before + 1)
         assert len(queued()) == number - 1
         say(daemon, f"number {number}")
-        deadline = time.monotonic() + DEADLINE_S
-        while len(queued()) < number:
-            assert time.monotonic() < deadline, hooks.log
-            time.sleep(0.02)
+        until_queued(queued, number, hooks)
         assert f"number {number}" in hooks.run("UserPromptSubmit", host="codex")[1]
     for call in queued():
         assert call[:3] == ["queue", "--thread", "s1"]
@@ -227,8 +228,5 @@ def test_codex_gets_no_second_waker(
         hooks.run("Stop", host="codex")
     assert daemon.paths.count(WAIT) == 1
     say(daemon, "one")
-    deadline = time.monotonic() + DEADLINE_S
-    while not queued():
-        assert time.monotonic() < deadline, hooks.log
-        time.sleep(0.02)
+    until_queued(queued, 1, hooks)
     assert len(queued()) == 1
