@@ -1,8 +1,4 @@
-"""The lines of a room's log.
-
-To add a type: a payload class here, a case in `evolve` (rooms.py), in `wire` below, and in the
-table of the tables' rows (store/rows.py).
-"""
+"""The lines of a room's log. CONTRIBUTING.md says what else a new type needs."""
 
 from __future__ import annotations
 

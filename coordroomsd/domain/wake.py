@@ -1,6 +1,6 @@
 """What ends a wait: kinds of event, answers to one message, a claim that nobody holds.
 
-To add a kind: the parser below, `Interest.woken_by`, and the query `wakers` (store/queries.sql).
+`Interest.woken_by` and the query `wakers` (store/queries.sql) have to agree.
 """
 
 from __future__ import annotations
