@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 
 from ...models import Json
 from ...news import Wait
-from ...operations.waits import DEFAULT_WAIT_S, LONGEST_WAIT_S, closing_pause, wait
+from ...operations.waits import DEFAULT_WAIT_S, LONGEST_WAIT_S, closing_pause, confirm, wait
 from ...sync_clients import Client
 from ..clients import add_caller, add_json, add_room, ask, connect, seconds, whole_number
 from ..events import event_lines
@@ -23,7 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--after",
         type=whole_number,
         metavar="N",
-        help="begin after event N (default: after what was confirmed; a wait confirms nothing)",
+        help="begin after event N; without it a wait begins where the last one ended",
     )
     parser.add_argument(
         "--wake-on",
@@ -45,9 +45,17 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, output: Output) -> int:
     with connect(arguments) as client:
         woken, document = _wait(client, arguments)
+        _show(output, arguments, woken, document)
+        if arguments.after is None:
+            # Only now: whoever is killed before this is shown the same again.
+            ask(client, confirm({woken.room: woken.next_after_seq}))
+    return DONE
+
+
+def _show(output: Output, arguments: Namespace, woken: Wait, document: Json) -> None:
     if output.as_json:
         output.document(document)
-        return DONE
+        return
     if woken.retention_gap is not None:
         output.line(event_lines(woken.retention_gap, output.style))
     for event in woken.events:
@@ -58,7 +66,6 @@ def run(arguments: Namespace, output: Output) -> int:
         output.aside("What was waited for is free.")
     more = ", and there is more" if woken.has_more else ""
     output.aside(f"Go on with --after {woken.next_after_seq}{more}.")
-    return DONE
 
 
 def _wait(client: Client, arguments: Namespace) -> tuple[Wait, Json]:
