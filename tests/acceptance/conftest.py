@@ -5,29 +5,21 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.acceptance.daemons import Daemon
+from tests.acceptance.daemons import Daemon, running
 
 
 @pytest.fixture(scope="session")
 def daemon() -> Iterator[Daemon]:
     """For all tests that leave it running; each makes its own rooms and participants."""
-    daemon = Daemon()
-    try:
-        daemon.start()
+    with running(Daemon()) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture
 def own_daemon() -> Iterator[Daemon]:
     """A daemon of the test's own, to stop and to kill."""
-    daemon = Daemon()
-    try:
-        daemon.start()
+    with running(Daemon()) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture

@@ -9,10 +9,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeVar
 
-from tests.polling import GIVE_UP_AFTER_S
+from tests.polling import GIVE_UP_AFTER_S, block_until
 from tests.postgres_servers import make_state_dir
+
+_Daemon = TypeVar("_Daemon", bound="Daemon")
 
 
 class Daemon:
@@ -36,11 +40,7 @@ class Daemon:
                 stderr=log,
                 env={name: value for name, value in os.environ.items() if "COORDROOMS" not in name},
             )
-        deadline = time.monotonic() + GIVE_UP_AFTER_S
-        while not self._is_ready():
-            assert (code := self.process.poll()) is None, f"exit code {code}\n{self.log()}"
-            assert time.monotonic() < deadline, self.log()
-            time.sleep(0.02)
+        block_until(self._is_ready, self.log)
 
     def stop(self) -> None:
         """End it as a service manager does."""
@@ -67,6 +67,8 @@ class Daemon:
         return process.wait(GIVE_UP_AFTER_S)
 
     def _is_ready(self) -> bool:
+        assert self.process is not None
+        assert (code := self.process.poll()) is None, f"exit code {code}\n{self.log()}"
         connection = http.client.HTTPConnection("localhost")
         connection.sock = socket.socket(socket.AF_UNIX)
         try:
@@ -77,3 +79,13 @@ class Daemon:
             return False
         finally:
             connection.close()
+
+
+@contextmanager
+def running(daemon: _Daemon) -> Iterator[_Daemon]:
+    """From started to discarded."""
+    try:
+        daemon.start()
+        yield daemon
+    finally:
+        daemon.discard()

@@ -9,14 +9,13 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.integration.callers import Caller, ListeningDaemon
-from tests.polling import GIVE_UP_AFTER_S
+from tests.polling import GIVE_UP_AFTER_S, block_until
 from tests.postgres_servers import free_port
 
 PAGE = Path(__file__).parents[2] / "docs" / "proxies.md"
@@ -58,7 +57,7 @@ class ReverseProxy:
                 stderr=log,
                 env={"PATH": os.environ["PATH"], "HOME": str(self._directory)},
             )
-        self._wait_until_it_listens()
+        block_until(self._listens, self.log)
 
     def stop(self) -> None:
         self._process.terminate()
@@ -114,17 +113,13 @@ class ReverseProxy:
             capture_output=True,
         )  # fmt: skip
 
-    def _wait_until_it_listens(self) -> None:
-        deadline = time.monotonic() + GIVE_UP_AFTER_S
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-            except OSError:
-                assert self._process.poll() is None, self.log()
-                assert time.monotonic() < deadline, self.log()
-                time.sleep(0.02)
-            else:
-                return
+    def _listens(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port)).close()
+        except OSError:
+            assert self._process.poll() is None, self.log()
+            return False
+        return True
 
 
 class Outside:

@@ -9,14 +9,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from coordrooms import Client, Room
 from tests.acceptance.daemons import Daemon
-from tests.polling import GIVE_UP_AFTER_S
+from tests.polling import GIVE_UP_AFTER_S, block_until
 
 Unique = Callable[[str], str]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -221,10 +220,7 @@ def test_following_through_a_restart(
 
 def until_waiting(room: Room) -> None:
     """Return when somebody is parked in the room."""
-    deadline = time.monotonic() + GIVE_UP_AFTER_S
-    while not any(member.waiting for member in room.members()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    block_until(lambda: any(member.waiting for member in room.members()))
 
 
 def test_waiting(run: Run, environment: dict[str, str], ann: Room, bob: Room) -> None:

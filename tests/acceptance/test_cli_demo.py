@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 
 from coordrooms.cli.demo.scripts import SCRIPT
 from tests.acceptance.daemons import Daemon
-from tests.polling import GIVE_UP_AFTER_S
+from tests.polling import GIVE_UP_AFTER_S, block_until
 
 
 @pytest.fixture
@@ -114,7 +113,4 @@ def test_an_interrupt_leaves_no_agent(environment: dict[str, str]) -> None:
 
 
 def until_gone(pid: int) -> None:
-    deadline = time.monotonic() + GIVE_UP_AFTER_S
-    while Path(f"/proc/{pid}").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    block_until(lambda: not Path(f"/proc/{pid}").exists())

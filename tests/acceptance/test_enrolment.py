@@ -16,7 +16,7 @@ import pytest
 
 from coordrooms import Client, ConversationNotYoursError
 from coordrooms.calls import Call
-from tests.acceptance.daemons import Daemon
+from tests.acceptance.daemons import Daemon, running
 from tests.polling import GIVE_UP_AFTER_S
 from tests.postgres_servers import free_port
 
@@ -59,11 +59,8 @@ class Seat:
 def tcp_daemon() -> Iterator[Daemon]:
     daemon = Daemon()
     daemon.options = ["--listen", f"127.0.0.1:{free_port()}"]
-    try:
-        daemon.start()
+    with running(daemon):
         yield daemon
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 
 import pytest
 
+from tests.acceptance.daemons import running
 from tests.acceptance.reverse_proxies import (
     NAME,
     Outside,
@@ -18,7 +18,7 @@ from tests.acceptance.reverse_proxies import (
     daemon_behind_a_proxy,
 )
 from tests.integration.callers import Caller, Json, ListeningDaemon
-from tests.polling import GIVE_UP_AFTER_S
+from tests.polling import block_until
 
 LONGEST_WAIT_S = 300
 NONE: Mapping[str, str] = {}
@@ -26,12 +26,8 @@ NONE: Mapping[str, str] = {}
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = daemon_behind_a_proxy()
-    try:
-        daemon.start()
+    with running(daemon_behind_a_proxy()) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture(scope="module", params=["nginx", "caddy"])
@@ -69,13 +65,6 @@ def _say(daemon: ListeningDaemon, body: str) -> int:
     message = {"messages": [{"kind": "decision", "body": body}]}
     seq: int = daemon.agent("bob").ok("POST", "/rooms/here/messages", message)["latest_seq"]
     return seq
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + GIVE_UP_AFTER_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def _is_waiting(caller: Caller) -> bool:
@@ -125,7 +114,7 @@ def test_a_wait_wakes(outside: Outside, ann: Caller) -> None:
     before = _say(ann.daemon, "before")
     path = f"/api/v1/rooms/here/wait?after_seq={before}&timeout_s={LONGEST_WAIT_S}"
     with closing(outside.send("GET", path, NONE)) as connection:
-        _until(lambda: _is_waiting(ann))
+        block_until(lambda: _is_waiting(ann))
         seq = _say(ann.daemon, "now")
         answer = json.loads(connection.getresponse().read())
         assert (answer["reason"], answer["woken_by"]) == ("event", [seq])
@@ -135,8 +124,8 @@ def test_whoever_goes_away_leaves_no_waiter(outside: Outside, ann: Caller) -> No
     before = _say(ann.daemon, "before")
     path = f"/api/v1/rooms/here/wait?after_seq={before}&timeout_s={LONGEST_WAIT_S}"
     with closing(outside.send("GET", path, NONE)):
-        _until(lambda: _is_waiting(ann))
-    _until(lambda: not _is_waiting(ann))
+        block_until(lambda: _is_waiting(ann))
+    block_until(lambda: not _is_waiting(ann))
 
 
 def test_a_stream_is_not_held_back(outside: Outside, ann: Caller) -> None:

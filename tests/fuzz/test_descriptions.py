@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
 
 from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.http.openapi import description
+from tests.acceptance.daemons import running
 from tests.fuzz.requests import Case, cases, leaks, operations, send
 from tests.fuzz.worlds import World
 from tests.integration.callers import ListeningDaemon
@@ -41,9 +42,7 @@ CHECKS = [
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         world = World(daemon)
         before = world.witnesses()
         yield world
@@ -51,8 +50,6 @@ def world() -> Iterator[World]:
         assert all(after[label] >= found > 0 for label, found in before.items()), "nothing to leak"
         assert "internal error" not in daemon.log()
         assert "Traceback" not in daemon.log()
-    finally:
-        daemon.discard()
 
 
 @pytest.mark.parametrize("who", range(IDENTITIES))

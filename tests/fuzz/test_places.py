@@ -11,6 +11,7 @@ import pytest
 
 from coordroomsd.api.call import Operation
 from coordroomsd.api.operations import OPERATIONS
+from tests.acceptance.daemons import running
 from tests.fuzz.worlds import COMMON, Identity, World
 from tests.integration.callers import Caller, ListeningDaemon
 
@@ -26,12 +27,8 @@ STREAM = {"Accept": "text/event-stream", "Last-Event-ID": "0"}
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         yield World(daemon)
-    finally:
-        daemon.discard()
 
 
 def _paths(operation: Operation, world: World) -> list[str]:

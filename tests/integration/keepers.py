@@ -6,7 +6,6 @@ import asyncio
 import functools
 import os
 import pwd
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -101,10 +100,6 @@ class Keeper:
 
     def kill(self) -> None:
         self.process.kill()
-
-    def interrupt_group(self) -> None:
-        """As a Ctrl-C at a terminal does."""
-        os.killpg(self.process.pid, signal.SIGINT)
 
     async def exit_code(self) -> int:
         return await asyncio.to_thread(self.process.wait)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, ListeningDaemon
 from tests.integration.wires import Headers, Reply, Wire
 
@@ -108,12 +109,8 @@ TABLES = {
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = ListeningDaemon(config=f'[server]\nhosts = ["{PROXY}"]\n')
-    try:
-        daemon.start()
+    with running(ListeningDaemon(config=f'[server]\nhosts = ["{PROXY}"]\n')) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture(scope="module")
@@ -210,9 +207,7 @@ def test_an_address_of_ip_version_6() -> None:
             probe.bind(("::1", 0))
     except OSError:
         pytest.skip("this machine has no ::1")
-    daemon = ListeningDaemon("[::1]")
-    try:
-        daemon.start()
+    with running(ListeningDaemon("[::1]")) as daemon:
 
         def outcome(host: str) -> int | str:
             with Wire(daemon.operator) as wire:
@@ -225,5 +220,3 @@ def test_an_address_of_ip_version_6() -> None:
             assert outcome(f"{host}:{daemon.port}") == 200
         for host in ("::1", "[::2]", "[0:0:0:0:0:0:0:1]", "[::1%25lo]", "ip6-localhost"):
             assert outcome(f"{host}:{daemon.port}") == "host_not_allowed"
-    finally:
-        daemon.discard()

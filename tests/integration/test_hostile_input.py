@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from coordroomsd.api.operations import OPERATIONS
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, ListeningDaemon
 from tests.integration.wires import Headers, Wire
 
@@ -64,13 +65,9 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         daemon.agent("ann").ok("POST", "/rooms", {"name": "here"})
         yield daemon
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture(params=["operator", "agent"])

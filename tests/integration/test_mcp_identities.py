@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, Json, ListeningDaemon, Reply
 from tests.integration.wires import Wire
+from tests.polling import block_until
 
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 class Session:
@@ -89,9 +86,12 @@ def test_revoking_ends_it(daemon: ListeningDaemon) -> None:
         )
     )
     waiting.start()
-    while not any(m["waiting"] for m in host.ok("GET", "/rooms/a-room/members")["members"]):
+
+    def is_parked() -> bool:
         assert waiting.is_alive(), found
-        time.sleep(0.01)
+        return any(m["waiting"] for m in host.ok("GET", "/rooms/a-room/members")["members"])
+
+    block_until(is_parked)
     assert daemon.operator.ok("DELETE", "/participants/fay/tokens") == {"revoked": 1}
     waiting.join(60)
     assert [result["code"] for result in found] == ["unauthorized"]

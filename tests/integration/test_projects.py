@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, ListeningDaemon
 
 ELSEWHERE = "elsewhere"
@@ -15,12 +16,8 @@ KEY = {"Idempotency-Key": "a-key"}
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
     """Both projects have a room `plan`, `ann` in it, `bob`, and a conversation of these two."""
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, ListeningDaemon
 from tests.integration.wires import Headers, Reply, Wire
 
@@ -18,14 +19,10 @@ CHUNK = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         yield daemon
         assert "internal error" not in daemon.log()
         assert "Traceback" not in daemon.log()
-    finally:
-        daemon.discard()
 
 
 @pytest.fixture(scope="module", params=["socket", "tcp"])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, Json, ListeningDaemon
 from tests.integration.wires import Wire
 from tests.polling import until
@@ -14,12 +15,8 @@ from tests.polling import until
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 def _half_sent(wire: Wire, caller: Caller, path: str, body: Json) -> bytes:

@@ -13,6 +13,7 @@ import pytest
 
 from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.http.openapi import description
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, Json, ListeningDaemon
 
 _names = (f"p-{number}" for number in itertools.count())
@@ -171,14 +172,10 @@ def _cells() -> Iterator[tuple[str, str, int | str]]:
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         # Only this test's users can reach the directory's name.
         daemon.socket.chmod(0o666)
         yield daemon
-    finally:
-        daemon.discard()
 
 
 def _callers(daemon: ListeningDaemon) -> dict[str, list[Caller]]:

@@ -10,17 +10,14 @@ from pathlib import Path
 import pytest
 
 from coordroomsd.api.operations import OPERATIONS
+from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, Json, ListeningDaemon, Reply
 
 
 @pytest.fixture
 def daemon() -> Iterator[ListeningDaemon]:
-    daemon = ListeningDaemon()
-    try:
-        daemon.start()
+    with running(ListeningDaemon()) as daemon:
         yield daemon
-    finally:
-        daemon.discard()
 
 
 def _answers(callers: list[Caller]) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -16,9 +15,8 @@ from coordrooms import (
     Client,
     LeaseLostError,
     Room,
-    SyncLease,
 )
-from tests.polling import GIVE_UP_AFTER_S
+from tests.polling import block_until
 from tests.unit.client import documents
 from tests.unit.client.fake_daemons import PARK, FakeDaemon, whole
 
@@ -217,12 +215,6 @@ async def test_nothing_is_left_running(fake_daemon: FakeDaemon, room: AsyncRoom)
 # --- blocking ------------------------------------------------------------------------------
 
 
-def until_lost(lease: SyncLease) -> None:
-    deadline = time.monotonic() + GIVE_UP_AFTER_S
-    while not lease.lost and time.monotonic() < deadline:
-        time.sleep(0.005)
-
-
 def test_a_claim_is_held_and_given_back_by_a_thread(
     fake_daemon: FakeDaemon, blocking_room: Room
 ) -> None:
@@ -236,7 +228,7 @@ def test_a_lost_claim_is_told_to_the_thread(fake_daemon: FakeDaemon, blocking_ro
     fake_daemon.answer(CLAIMED, CLAIMED, NOT_HOLDER)
     lease = blocking_room.claim("the-draft", **SHORT)
     with pytest.raises(LeaseLostError, match="was lost: Bob holds it"), lease:
-        until_lost(lease)
+        block_until(lambda: lease.lost)
     assert sent(fake_daemon) == ["take", "renew 9", "renew 9"]
     with pytest.raises(LeaseLostError):
         lease.check()
