@@ -9,6 +9,8 @@ from urllib.parse import unquote
 from coordroomsd.api.call import Operation
 from coordroomsd.domain.errors import Refusal
 
+# Where the calls are, in front of every path here.
+BASE = "/api/v1"
 # No segment of a path is that.
 _ANY = "/"
 
@@ -50,7 +52,7 @@ class Routes:
             allowed = ", ".join(sorted(node.operations))
             raise Refusal(
                 "method_not_allowed",
-                f"{path} takes {allowed}, not {method}.",
+                f"{BASE}{path} takes {allowed}, not {method}.",
                 allow=allowed,
             )
         return operation, _named(operation, values, path)
@@ -67,4 +69,4 @@ def _named(operation: Operation, values: list[str], path: str) -> dict[str, str]
 
 
 def _not_found(path: str) -> Refusal:
-    return Refusal("not_found", f"Nothing is served at {path}.")
+    return Refusal("not_found", f"Nothing is served at {BASE}{path}.")

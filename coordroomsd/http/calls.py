@@ -7,6 +7,7 @@ import orjson
 from coordroomsd.api.call import Operation, Request
 from coordroomsd.api.callers import CONVERSATION_HEADER
 from coordroomsd.api.pipeline import KEY_HEADER, Api, refusal_of
+from coordroomsd.api.routes import BASE
 from coordroomsd.api.streaming import Stream
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.http.credentials import NOBODY, Tokens, address_of, identify
@@ -18,7 +19,6 @@ from coordroomsd.http.sse import send_stream
 from coordroomsd.journal.submissions import Answer
 from coordroomsd.live.metrics import Metrics
 
-BASE = "/api/v1"
 EVENT_STREAM = "text/event-stream"
 _CONVERSATION = CONVERSATION_HEADER.lower().encode()
 _KEY = KEY_HEADER.lower().encode()

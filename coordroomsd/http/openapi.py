@@ -14,8 +14,8 @@ from coordroomsd.api.call import Operation
 from coordroomsd.api.callers import CONVERSATION_HEADER
 from coordroomsd.api.fields import Fields
 from coordroomsd.api.pipeline import KEY_HEADER
+from coordroomsd.api.routes import BASE
 from coordroomsd.domain.errors import CODES
-from coordroomsd.http.calls import BASE
 
 Json = dict[str, Any]
 
