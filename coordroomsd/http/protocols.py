@@ -7,7 +7,7 @@ from typing import Any
 
 import httptools
 
-from coordroomsd.http.calls import BASE
+from coordroomsd.api.routes import BASE
 from coordroomsd.http.exchanges import Connection, Exchange, Head
 from coordroomsd.http.peers import PeerProtocol
 
