@@ -26,8 +26,9 @@ from coordroomsd.clock import Clock, SteadyClock
 from coordroomsd.config import Config
 from coordroomsd.domain import ids
 from coordroomsd.domain.conversations import PeerPolicy
+from coordroomsd.domain.errors import Refusal
 from coordroomsd.journal.gathering import Gathering
-from coordroomsd.journal.journal import Journal, unavailable
+from coordroomsd.journal.journal import Journal
 from coordroomsd.journal.publishing import Publishing
 from coordroomsd.live.buckets import Buckets, Limit
 from coordroomsd.live.metrics import Metrics
@@ -65,7 +66,7 @@ class Daemon:
             async with asyncio.timeout(2):
                 await self.database.reads.fetchval("SELECT 1")
         except TimeoutError:
-            raise unavailable("The database does not answer.") from None
+            raise Refusal("store_unavailable", "The database does not answer.") from None
         except Exception as error:
             raise refusal_of(error) from None
 

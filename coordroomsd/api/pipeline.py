@@ -28,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 KEY_HEADER = "Idempotency-Key"
 _MAX_KEY = 255
-_RETRY_AFTER_S = {"store_unavailable": 1, "too_many_waiters": 5}
 
 
 class Api:
@@ -145,15 +144,10 @@ def problem_answer(error: Exception) -> Answer:
 
 def refusal_of(error: Exception) -> Refusal:
     if isinstance(error, Refusal):
-        if error.code in _RETRY_AFTER_S:
-            error.extra.setdefault("retry_after_s", _RETRY_AFTER_S[error.code])
         return error
     if faults.fault_of(error) is not faults.Fault.REFUSED:
         logger.warning("the database is away: %s", error)
-        detail = "The database cannot be reached now."
-        return Refusal(
-            "store_unavailable", detail, retry_after_s=_RETRY_AFTER_S["store_unavailable"]
-        )
+        return Refusal("store_unavailable", "The database cannot be reached now.")
     error_id = secrets.token_hex(6)
     logger.error("internal error %s", error_id, exc_info=error)
     return Refusal("internal_error", f"The daemon failed; error {error_id}.", error_id=error_id)

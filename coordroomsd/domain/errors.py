@@ -11,6 +11,7 @@ class Kind(NamedTuple):
     status: int
     title: str
     recovery: str
+    retry_after_s: int | None = None
 
 
 CODES: Final[dict[str, Kind]] = {
@@ -118,12 +119,16 @@ CODES: Final[dict[str, Kind]] = {
         500, "Internal error", "Try once more; report error_id to the operator if it stays."
     ),
     "too_many_waiters": Kind(
-        503, "Too many waiters", "Wait for the seconds in Retry-After, then wait again."
+        503,
+        "Too many waiters",
+        "Wait for the seconds in Retry-After, then wait again.",
+        retry_after_s=5,
     ),
     "store_unavailable": Kind(
         503,
         "Database unreachable",
         "Retry with the same Idempotency-Key; nothing is lost or done twice.",
+        retry_after_s=1,
     ),
 }
 
@@ -138,6 +143,8 @@ class Refusal(Exception):
         self.code = code
         self.detail = detail
         self.recovery = recovery or CODES[code].recovery
+        if CODES[code].retry_after_s is not None:
+            extra.setdefault("retry_after_s", CODES[code].retry_after_s)
         self.extra = extra
 
     @property

@@ -42,7 +42,6 @@ FLUSH_POSITIONS_EVERY_S = 1.0
 # How long a caller waits for a database that is away: longer than a crash recovery, shorter than a
 # client's patience.
 PATIENCE_S = 8.0
-RETRY_AFTER_S = 1
 # While the database is away calls wait in memory; more of them than this would only time out.
 MAX_QUEUED = 10_000
 
@@ -93,7 +92,7 @@ class Journal:
         been stored all the same: that is what keys are for.
         """
         if len(self._queue) >= MAX_QUEUED:
-            raise unavailable(f"{MAX_QUEUED} calls wait for the database already.")
+            raise Refusal("store_unavailable", f"{MAX_QUEUED} calls wait for the database already.")
         submission = Submission(command, respond, keyed)
         self._queue.append(submission)
         self._work.set()
@@ -239,7 +238,7 @@ class Journal:
             if not self._refused:
                 logger.error("the database refuses writes: %s", reason)
             self._refused = reason
-            refusal = unavailable(f"The database refuses writes now: {reason}.")
+            refusal = Refusal("store_unavailable", f"The database refuses writes now: {reason}.")
             for submission in batch:
                 submission.fail(submission.fault or refusal)
             raise refusal
@@ -260,8 +259,9 @@ async def _answered(future: asyncio.Future[Future]) -> Future:
         async with asyncio.timeout(PATIENCE_S):
             return await future
     except TimeoutError:
-        raise unavailable(
-            f"The database has not answered for {PATIENCE_S:g} s; the call may be stored later."
+        raise Refusal(
+            "store_unavailable",
+            f"The database has not answered for {PATIENCE_S:g} s; the call may be stored later.",
         ) from None
 
 
@@ -273,7 +273,3 @@ def _settle(flushes: list[asyncio.Future[None]], refusal: Refusal | None) -> Non
             flush.set_exception(refusal)
         else:
             flush.set_result(None)
-
-
-def unavailable(detail: str) -> Refusal:
-    return Refusal("store_unavailable", detail, retry_after_s=RETRY_AFTER_S)

@@ -59,14 +59,18 @@ class TestNearlyFull:
                 fill(full, daemon)
                 for number in range(3):
                     path = "/rooms/plan/messages"
-                    reply = await ada.call("POST", path, message("lost"), key=str(number))
+                    reply = await ada.call(
+                        "POST", path, message("lost"), idempotency_key=str(number)
+                    )
                     assert (reply.status, reply.body["code"]) == (503, "store_unavailable")
                     assert reply.body["retry_after_s"] == 1
                     assert "the disk is full" in reply.body["detail"]
                 with pytest.raises(Refusal):
                     await daemon.services.journal.flush()
                 assert [event["seq"] for event in await bob.events("plan")] == [1, 2, 3]
-            reply = await ada.call("POST", "/rooms/plan/messages", message("kept"), key="1")
+            reply = await ada.call(
+                "POST", "/rooms/plan/messages", message("kept"), idempotency_key="1"
+            )
             assert reply.status == 201
             assert (await parked)["woken_by"] == [4]
         said = [record.message for record in caplog.records if "writes" in record.message]

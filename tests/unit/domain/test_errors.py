@@ -41,6 +41,9 @@ STATUSES = {
     "internal_error": 500,
 }
 
+# When a call that met the daemon's limits, and not its caller's, may come again.
+RETRY_AFTER_S = {"too_many_waiters": 5, "store_unavailable": 1}
+
 
 def test_the_codes_and_statuses_are_the_contract_s() -> None:
     assert {code: kind.status for code, kind in CODES.items()} == STATUSES
@@ -59,7 +62,8 @@ def test_every_code_says_what_to_do_next_in_one_sentence(code: str) -> None:
 @pytest.mark.parametrize("code", STATUSES)
 def test_a_refusal_is_a_problem_document(code: str) -> None:
     refusal = Refusal(code, "What happened.", room="plan")
-    assert refusal.problem() == {
+    retry = {"retry_after_s": RETRY_AFTER_S[code]} if code in RETRY_AFTER_S else {}
+    assert refusal.problem() == retry | {
         "type": f"urn:coordrooms:{code}",
         "title": CODES[code].title,
         "status": STATUSES[code],
