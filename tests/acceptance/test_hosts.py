@@ -16,8 +16,9 @@ import pytest
 
 import coordrooms
 from tests.acceptance.daemons import Daemon
-from tests.acceptance.hosts.models import Heard, Model, Say, Use
+from tests.acceptance.hosts.models import Heard, Model
 from tests.acceptance.hosts.programs import ENDS_WITHIN_S, PROGRAMS, Program
+from tests.acceptance.hosts.wires import Say, Use
 
 PAIRS = [
     ("claude", "codex"),

@@ -18,9 +18,10 @@ import pytest
 
 import coordrooms
 from tests.acceptance.daemons import Daemon
-from tests.acceptance.hosts.models import Heard, Model, Say, Use
+from tests.acceptance.hosts.models import Heard, Model
 from tests.acceptance.hosts.programs import PROGRAMS, Claude, Codex, Opencode, Program
 from tests.acceptance.hosts.terminals import Terminal
+from tests.acceptance.hosts.wires import Say, Use
 
 GIVE_UP_AFTER_S = 90.0
 MESSAGE = "The index moved to port 8081."

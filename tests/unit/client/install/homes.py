@@ -31,6 +31,11 @@ def install(name: str, where: Place, *, removal: bool = False) -> None:
         plan.carry_out()
 
 
+def written(file: str, text: str) -> None:
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    Path(file).write_bytes(text.encode())
+
+
 def files_of(name: str, where: Place) -> dict[str, str]:
     """The JSON and TOML files of a host, with the kind of each."""
     kinds = {}
