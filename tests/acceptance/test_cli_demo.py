@@ -73,7 +73,8 @@ def agents_of(process: subprocess.Popen[str]) -> Iterator[int]:
     yield from map(int, children.read_text().split())
 
 
-def test_an_agent_that_dies_is_told(environment: dict[str, str]) -> None:
+def slow_demo(environment: dict[str, str]) -> subprocess.Popen[str]:
+    """One whose agents are there, and say nothing more for a while."""
     process = subprocess.Popen(
         demo("--pace", "600"),
         env=environment,
@@ -84,6 +85,11 @@ def test_an_agent_that_dies_is_told(environment: dict[str, str]) -> None:
     assert process.stdout is not None
     for _ in range(3):
         process.stdout.readline()
+    return process
+
+
+def test_an_agent_that_dies_is_told(environment: dict[str, str]) -> None:
+    process = slow_demo(environment)
     ada, bob = agents_of(process)
     os.kill(bob, signal.SIGKILL)
     shown, complaint = process.communicate(timeout=GIVE_UP_AFTER_S)
@@ -94,16 +100,7 @@ def test_an_agent_that_dies_is_told(environment: dict[str, str]) -> None:
 
 
 def test_an_interrupt_leaves_no_agent(environment: dict[str, str]) -> None:
-    process = subprocess.Popen(
-        demo("--pace", "600"),
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    for _ in range(3):
-        process.stdout.readline()
+    process = slow_demo(environment)
     agents = list(agents_of(process))
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=GIVE_UP_AFTER_S)
