@@ -6,12 +6,12 @@ Nothing here does I/O: everything is a program (see `calls`) that one of the fro
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .addresses import Address, caller_headers
 from .calls import Call, Pause, Program, Query, Step, Work
+from .clocks import seconds
 from .errors import DaemonUnreachableError, UnexpectedAnswerError
 from .escapes import query_value
 from .exchanges import Answer, Exchanges, LostAnswerError
@@ -56,7 +56,7 @@ class Session:
         timeout_s: float = 30.0,
         patience_s: float = 30.0,
         wait_out_rate_limits: bool = False,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = seconds,
     ) -> None:
         self.address = address
         self.conversation = conversation
