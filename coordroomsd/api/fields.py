@@ -10,9 +10,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import ErrorDetails
 
 from coordroomsd.domain import text
-from coordroomsd.domain.errors import invalid_fields
+from coordroomsd.domain.errors import invalid, invalid_fields
 
 MAX_SEQ = 2**63 - 1
+# A call of the right shape has fewer; naming all that fit into a request would keep every other
+# caller waiting for a second.
+MOST_FAULTS = 2000
 # What float() takes beside it, spaces, underscores and other scripts' digits, JSON does not.
 _NUMBER = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,3})?")
 
@@ -77,7 +80,8 @@ def checked(
     query: Sequence[tuple[str, str]],
     headers: Sequence[tuple[str, str]] = (),
 ) -> tuple[Any, Any]:
-    """Body and query as values. Raises `invalid_arguments` with every fault of both.
+    """Body and query as values. Raises `invalid_arguments` with every fault of both, or, where
+    there are too many to be of use, with their number.
 
     `headers` are faults that were found before, as (field, problem).
     """
@@ -90,6 +94,8 @@ def checked(
         try:
             values.append(model.model_validate(given))
         except ValidationError as error:
+            if error.error_count() > MOST_FAULTS:
+                raise invalid("", f"has {error.error_count()} faults") from None
             faults += [(_path(fault), _problem(fault)) for fault in error.errors()]
             values.append(None)
     if faults:
