@@ -13,7 +13,7 @@ import pytest
 from coordroomsd.store.database import Database
 from coordroomsd.store.private_postgres import PrivatePostgres
 from coordroomsd.store.sessions import ConnectArguments
-from tests.figures import pytest_terminal_summary, report_seconds  # noqa: F401
+from tests.figures import pytest_terminal_summary  # noqa: F401
 from tests.postgres_servers import ConfiguredServer, debian_binaries, execute, make_state_dir
 
 TEMPLATE: Final = "coordrooms_template"

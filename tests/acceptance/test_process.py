@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from tests.daemon_processes import DaemonProcess, made_state
-from tests.figures import Report
+from tests.figures import report
 from tests.http_callers import Caller
 from tests.integration.keepers import Account, ordinary_user, ourselves
 from tests.polling import until
@@ -116,21 +116,20 @@ class TestEnding:
         self,
         daemon: DaemonProcess,
         tell: Callable[[DaemonProcess], Awaitable[int]],
-        report_seconds: Report,
     ) -> None:
         ann, bob = await two_in_a_room(daemon)
         wait = asyncio.create_task(bob.call("GET", f"{ROOM}/wait", after_seq=2, timeout_s=60))
         await until(lambda: is_waiting(ann))
         began = asyncio.get_running_loop().time()
         assert await tell(daemon) == 0
-        report_seconds(asyncio.get_running_loop().time() - began)
+        report("ended", asyncio.get_running_loop().time() - began)
         assert (await wait).body["reason"] == "closing"
         assert daemon.no_server_runs()
         assert left_behind(daemon) == set()
         assert "Traceback" not in daemon.read_log()
 
     async def test_callers_that_say_nothing_or_half_do_not_hold_it_up(
-        self, daemon: DaemonProcess, report_seconds: Report
+        self, daemon: DaemonProcess
     ) -> None:
         half = b"POST /api/v1/rooms HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"
         writers = []
@@ -141,7 +140,7 @@ class TestEnding:
         assert (await daemon.caller("ann").call("GET", "/rooms")).status == 200
         began = asyncio.get_running_loop().time()
         assert await daemon.end() == 0
-        report_seconds(asyncio.get_running_loop().time() - began)
+        report("ended with half requests open", asyncio.get_running_loop().time() - began)
         for writer in writers:
             writer.close()
 
@@ -151,7 +150,7 @@ class TestEnding:
         indirect=["account"],
     )
     async def test_while_it_makes_its_database(
-        self, make: Make, home: Path, number: signal.Signals, report_seconds: Report
+        self, make: Make, home: Path, number: signal.Signals
     ) -> None:
         """At random moments of the first start, of which the import and initdb take most."""
         daemon = make(home)
@@ -161,7 +160,7 @@ class TestEnding:
             began = asyncio.get_running_loop().time()
             # Before any line of ours is run, a signal ends Python itself.
             assert await daemon.end(number, group=True) in (0, -number), daemon.read_log()
-            report_seconds(asyncio.get_running_loop().time() - began)
+            report("ended while starting", asyncio.get_running_loop().time() - began)
             assert daemon.no_server_runs()
             assert left_behind(daemon) == set()
         await daemon.start()

@@ -19,9 +19,16 @@ ROUNDS: Final = int(os.environ.get("FAULT_ROUNDS", "5"))
 SEED: Final = os.environ.get("FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
 
 
-@pytest.fixture
-def rounds() -> int:
-    return ROUNDS
+# A test may take five minutes.
+ROUNDS_OF_A_TEST: Final = 25
+_BEGINNINGS: Final = range(0, ROUNDS, ROUNDS_OF_A_TEST)
+
+
+@pytest.fixture(params=_BEGINNINGS, ids=[f"from round {number}" for number in _BEGINNINGS])
+def rounds(request: pytest.FixtureRequest) -> int:
+    """How many; what is more than one test's share is another test."""
+    begun: int = request.param
+    return min(ROUNDS_OF_A_TEST, ROUNDS - begun)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import pytest
 from tests.daemon_processes import DaemonProcess
 from tests.faults.processes import server_pid, server_pids, sessions
 from tests.faults.traffic import Traffic
-from tests.figures import Report
+from tests.figures import report
 from tests.polling import GIVE_UP_AFTER_S
 
 STOPPED_S: Final = 5
@@ -93,45 +93,38 @@ STOPS: list[Fault] = [stop_the_daemon_for_a_while, stop_the_server_for_a_while]
 
 @pytest.mark.parametrize("fault", KILLS, ids=lambda fault: fault.__name__)
 async def test_nothing_is_lost_or_doubled(
-    daemon: DaemonProcess,
-    fault: Fault,
-    rounds: int,
-    chances: random.Random,
-    report_seconds: Report,
+    daemon: DaemonProcess, fault: Fault, rounds: int, chances: random.Random
 ) -> None:
     for number in range(rounds):
-        report_seconds(await one_round(daemon, fault, chances, f"room-{number}"))
+        await one_round(daemon, fault, chances, f"room-{number}")
     assert await daemon.end() == 0
     assert "internal error" not in daemon.read_log()
 
 
 @pytest.mark.parametrize("fault", STOPS, ids=lambda fault: fault.__name__)
 async def test_a_standstill_is_a_pause(
-    daemon: DaemonProcess, fault: Fault, chances: random.Random, report_seconds: Report
+    daemon: DaemonProcess, fault: Fault, chances: random.Random
 ) -> None:
-    report_seconds(await one_round(daemon, fault, chances, "room"))
+    await one_round(daemon, fault, chances, "room")
     assert await daemon.end() == 0
     assert "ERROR" not in daemon.read_log()
 
 
-async def one_round(
-    daemon: DaemonProcess, fault: Fault, chances: random.Random, room: str
-) -> float:
-    """Seconds from the fault's end until every writer was answered."""
+async def one_round(daemon: DaemonProcess, fault: Fault, chances: random.Random, room: str) -> None:
     traffic = Traffic(daemon, room, chances)
     await traffic.begin()
     async with asyncio.timeout(GIVE_UP_AFTER_S), asyncio.TaskGroup() as tasks:
         tasks.create_task(traffic.flow())
         await traffic.more_answers(chances.randrange(10, 400))
         await fault(daemon, chances)
-        served_after_s = await time_until_served(traffic)
+        report(f"served again after {fault.__name__}", await time_until_served(traffic))
         await traffic.more_answers(50)
         traffic.stop()
     await traffic.check()
-    return served_after_s
 
 
 async def time_until_served(traffic: Traffic) -> float:
+    """Seconds until every writer has an answer to something it asks from now on."""
     clock = asyncio.get_running_loop().time
     began = clock()
     await traffic.all_answered_since(began)
