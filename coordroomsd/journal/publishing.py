@@ -1,6 +1,4 @@
-"""After the commit: memory takes over what was stored, and whoever waited for it is woken, in the
-order of commits.
-"""
+"""After the commit, in the order of commits: memory takes over, and who waited is woken."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Who is enrolled, in memory: a token is looked up for every call, and must end at once when
-revoked.
-"""
+"""Who is enrolled, in memory: every call looks a token up, and a revoked one ends at once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A room's log as Postgres holds it: pages of events and messages, and what is known about one
-message.
-"""
+"""A room's log as Postgres holds it: pages of it, and what is known about one message."""
 
 from __future__ import annotations
 
