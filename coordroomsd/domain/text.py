@@ -65,7 +65,7 @@ def _inside_an_emoji(line: str, position: int) -> bool:
 
 
 def storable(text: str) -> str:
-    """`text` unchanged, if it can be kept: valid UTF-8, without NUL, for which Postgres has no place.
+    """`text` unchanged, if it can be kept: UTF-8 without NUL, for which Postgres has no place.
 
     Raises ValueError with the reason.
     """
