@@ -17,17 +17,9 @@ import asyncpg
 from coordroomsd.store.database import Database
 from coordroomsd.store.private_postgres import PrivatePostgres
 from tests.bench.processes import Process, started
+from tests.daemon_processes import WITHOUT_LIMITS
 
-# The limits are for agents; what is measured here is what lies behind them.
-CONFIGURATION = """
-[limits]
-message_burst = 0
-status_burst = 0
-reaction_burst = 0
-claim_burst = 0
-room_burst = 0
-max_waiters = 50000
-"""
+CONFIGURATION = f"{WITHOUT_LIMITS}max_waiters = 50000\n"
 
 # Puts rows into a new database before a daemon serves it.
 Fill = Callable[[asyncpg.Connection], Awaitable[None]]

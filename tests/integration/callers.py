@@ -15,20 +15,11 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from tests.acceptance.daemons import Daemon
+from tests.daemon_processes import WITHOUT_LIMITS
 from tests.polling import GIVE_UP_AFTER_S
 from tests.postgres_servers import free_port
 
 Json = dict[str, Any]
-
-# The limits have tests of their own; here every call is to get as far as its rules.
-NO_LIMITS = """
-[limits]
-message_burst = 0
-status_burst = 0
-reaction_burst = 0
-claim_burst = 0
-room_burst = 0
-"""
 
 _addresses = itertools.count(2)
 
@@ -58,7 +49,7 @@ class ListeningDaemon(Daemon):
         self.port = free_port()
         self.connections: dict[Caller, http.client.HTTPConnection] = {}
         file = self.state_dir / "config.toml"
-        file.write_text(NO_LIMITS + config)
+        file.write_text(WITHOUT_LIMITS + config)
         self.options = ["--config", str(file), "--listen", f"{host}:{self.port}"]
 
     def start(self) -> None:
