@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from tests.polling import GIVE_UP_AFTER_S, block_until
-from tests.postgres_servers import make_state_dir
+from tests.postgres_servers import free_port, make_state_dir
 
 _Daemon = TypeVar("_Daemon", bound="Daemon")
 
@@ -44,12 +44,19 @@ class Daemon:
 
     def stop(self) -> None:
         """End it as a service manager does."""
-        code = self._end(signal.SIGTERM)
+        code = self.end(signal.SIGTERM)
         assert code == 0, f"exit code {code}\n{self.log()}"
 
     def kill(self) -> None:
         """End it as a crash does."""
-        self._end(signal.SIGKILL)
+        self.end(signal.SIGKILL)
+
+    def end(self, number: signal.Signals) -> int:
+        """Send it a signal that ends it; its exit code."""
+        assert self.process is not None
+        process, self.process = self.process, None
+        process.send_signal(number)
+        return process.wait(GIVE_UP_AFTER_S)
 
     def discard(self) -> None:
         """Leave no process and no file."""
@@ -59,12 +66,6 @@ class Daemon:
 
     def log(self) -> str:
         return (self.state_dir / "daemon.log").read_text()
-
-    def _end(self, number: signal.Signals) -> int:
-        assert self.process is not None
-        process, self.process = self.process, None
-        process.send_signal(number)
-        return process.wait(GIVE_UP_AFTER_S)
 
     def _is_ready(self) -> bool:
         assert self.process is not None
@@ -79,6 +80,16 @@ class Daemon:
             return False
         finally:
             connection.close()
+
+
+class TcpDaemon(Daemon):
+    """At `tcp_url` too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        address = f"127.0.0.1:{free_port()}"
+        self.options = ["--listen", address]
+        self.tcp_url = f"http://{address}"
 
 
 @contextmanager

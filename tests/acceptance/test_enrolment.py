@@ -16,9 +16,8 @@ import pytest
 
 from coordrooms import Client, ConversationNotYoursError
 from coordrooms.calls import Call
-from tests.acceptance.daemons import Daemon, running
+from tests.acceptance.daemons import Daemon, TcpDaemon, running
 from tests.polling import GIVE_UP_AFTER_S
-from tests.postgres_servers import free_port
 
 Unique = Callable[[str], str]
 
@@ -56,10 +55,8 @@ class Seat:
 
 
 @pytest.fixture(scope="module")
-def tcp_daemon() -> Iterator[Daemon]:
-    daemon = Daemon()
-    daemon.options = ["--listen", f"127.0.0.1:{free_port()}"]
-    with running(daemon):
+def tcp_daemon() -> Iterator[TcpDaemon]:
+    with running(TcpDaemon()) as daemon:
         yield daemon
 
 
@@ -70,9 +67,9 @@ def here(tcp_daemon: Daemon, tmp_path: Path) -> Seat:
 
 
 @pytest.fixture
-def there(tcp_daemon: Daemon, tmp_path: Path) -> Seat:
+def there(tcp_daemon: TcpDaemon, tmp_path: Path) -> Seat:
     """Somewhere else, without the socket."""
-    return Seat(tmp_path / "there", f"http://{tcp_daemon.options[1]}")
+    return Seat(tmp_path / "there", tcp_daemon.tcp_url)
 
 
 def enroll(daemon: Daemon, *arguments: str, code: int = 0) -> tuple[str, str]:

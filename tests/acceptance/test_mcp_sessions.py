@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.acceptance.mcp_daemons import Daemon, Session, host
+from tests.acceptance.daemons import TcpDaemon, running
+from tests.acceptance.mcp_hosts import Session, host
 from tests.polling import until
-from tests.postgres_servers import make_state_dir
 
 API = "http://localhost/api/v1"
 ERAS = ("legacy", "2026-07-28")
@@ -26,15 +25,10 @@ DECISION = {"kind": "decision", "body": "Use offsets."}
 
 
 @pytest.fixture(scope="module")
-async def daemon() -> AsyncIterator[Daemon]:
+def daemon() -> Iterator[TcpDaemon]:
     """One for all tests: each has its own room and participants, and leaves it running."""
-    daemon = Daemon(make_state_dir())
-    try:
-        await daemon.start()
+    with running(TcpDaemon()) as daemon:
         yield daemon
-        await daemon.discard()
-    finally:
-        shutil.rmtree(daemon.state_dir)
 
 
 def parked(session: Session, **arguments: Any) -> asyncio.Task[Any]:
@@ -51,7 +45,7 @@ def room() -> str:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_two_agents_wake_each_other(daemon: Daemon, room: str, era: str) -> None:
+async def test_two_agents_wake_each_other(daemon: TcpDaemon, room: str, era: str) -> None:
     ann_name, bob_name = f"ann-{room}", f"bob-{room}"
     async with host(daemon, ann_name, era) as ann, host(daemon, bob_name, era) as bob:
         cursor = (await ann("create_room", roomName=f"  {room.title()} "))["next_cursor"]
@@ -77,7 +71,9 @@ async def test_two_agents_wake_each_other(daemon: Daemon, room: str, era: str) -
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-async def test_a_restart_goes_unnoticed(daemon: Daemon, room: str, number: signal.Signals) -> None:
+async def test_a_restart_goes_unnoticed(
+    daemon: TcpDaemon, room: str, number: signal.Signals
+) -> None:
     ann_name, bob_name = f"ann-{room}", f"bob-{room}"
     async with host(daemon, ann_name, ERAS[0]) as ann, host(daemon, bob_name, ERAS[1]) as bob:
         await ann("create_room", roomName=room)
@@ -85,12 +81,12 @@ async def test_a_restart_goes_unnoticed(daemon: Daemon, room: str, number: signa
         waits = [parked(bob, cursor=cursor), parked(ann, room=room)]
         await until(lambda: is_waiting(daemon, ann_name, parked=[ann_name, bob_name]))
 
-        await daemon.end(number)
+        await asyncio.to_thread(daemon.end, number)
         # There is nobody to take it; the next daemon does.
         writing = asyncio.create_task(
             ann("write_messages", messages=[DECISION], idempotency_key="k")
         )
-        await daemon.start()
+        await asyncio.to_thread(daemon.start)
 
         first = await writing
         await bob("write_messages", messages=[{"kind": "status", "body": "seen"}])
@@ -102,15 +98,15 @@ async def test_a_restart_goes_unnoticed(daemon: Daemon, room: str, number: signa
         assert len((await ann("list_room_messages"))["messages"]) == 2
 
 
-async def test_without_a_daemon_tools_say_so_and_work_once_there_is_one(daemon: Daemon) -> None:
-    await daemon.stop()
+async def test_without_a_daemon_tools_say_so_and_work_once_there_is_one(daemon: TcpDaemon) -> None:
+    await asyncio.to_thread(daemon.stop)
     async with host(daemon, "somebody") as session:
         assert (await session.failure("list_active_rooms"))["code"] == "daemon_unreachable"
-        await daemon.start()
+        await asyncio.to_thread(daemon.start)
         assert "rooms" in await session("list_active_rooms")
 
 
-async def test_a_host_that_ends_leaves_no_waiter(daemon: Daemon, room: str) -> None:
+async def test_a_host_that_ends_leaves_no_waiter(daemon: TcpDaemon, room: str) -> None:
     async with host(daemon, f"ann-{room}") as ann:
         await ann("create_room", roomName=room)
         async with host(daemon, f"ann-{room}") as other:
@@ -121,7 +117,7 @@ async def test_a_host_that_ends_leaves_no_waiter(daemon: Daemon, room: str) -> N
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_the_same_tools_are_at_mcp(daemon: Daemon, room: str, era: str) -> None:
+async def test_the_same_tools_are_at_mcp(daemon: TcpDaemon, room: str, era: str) -> None:
     bearer = {"Authorization": f"Bearer {await enrolled(daemon, f'ann-{room}')}"}
     async with httpx2.AsyncClient(headers=bearer) as over_tcp:
         transport = streamable_http_client(f"{daemon.tcp_url}/mcp", http_client=over_tcp)
@@ -134,7 +130,7 @@ async def test_the_same_tools_are_at_mcp(daemon: Daemon, room: str, era: str) ->
 
 
 async def test_an_agent_elsewhere_acts_as_its_token(
-    daemon: Daemon, room: str, tmp_path: Path
+    daemon: TcpDaemon, room: str, tmp_path: Path
 ) -> None:
     name = f"remote-{room}"
     file = tmp_path / "token"
@@ -151,8 +147,8 @@ async def test_an_agent_elsewhere_acts_as_its_token(
         waiting = parked(remote, cursor=made["next_cursor"])
         await until(lambda: is_waiting(daemon, f"ann-{room}", parked=[f"{name}/1"]))
 
-        await daemon.end(signal.SIGKILL)
-        await daemon.start()
+        await asyncio.to_thread(daemon.kill)
+        await asyncio.to_thread(daemon.start)
 
         await ann("write_messages", messages=[DECISION])
         assert bodies((await waiting)["rooms"][room]["events"]) == ["Use offsets."]
@@ -161,7 +157,7 @@ async def test_an_agent_elsewhere_acts_as_its_token(
             assert (await stranger.failure("list_active_rooms"))["code"] == "unauthorized"
 
 
-async def enrolled(daemon: Daemon, name: str) -> str:
+async def enrolled(daemon: TcpDaemon, name: str) -> str:
     """The token of a new agent."""
     async with http(daemon) as operator:
         asked = {"name": name, "kind": "agent", "role": "agent", "expires_in_s": 60}
@@ -170,7 +166,7 @@ async def enrolled(daemon: Daemon, name: str) -> str:
     return str(answer["token"])
 
 
-def http(daemon: Daemon, conversation: str | None = None) -> httpx2.AsyncClient:
+def http(daemon: TcpDaemon, conversation: str | None = None) -> httpx2.AsyncClient:
     """The HTTP API on the socket, for that participant or for the operator."""
     headers = {"Coordrooms-Conversation": conversation} if conversation else {}
     return httpx2.AsyncClient(
@@ -178,7 +174,7 @@ def http(daemon: Daemon, conversation: str | None = None) -> httpx2.AsyncClient:
     )
 
 
-async def is_waiting(daemon: Daemon, member: str, parked: Iterable[str] = ()) -> bool:
+async def is_waiting(daemon: TcpDaemon, member: str, parked: Iterable[str] = ()) -> bool:
     """Whether `member` (or all of `parked`) waits, as the list of its active room says."""
     async with http(daemon, member) as client:
         rows = (await client.get(f"{API}/rooms/@active/members")).json()["members"]

@@ -206,3 +206,19 @@ class Hooks:
         path = self.home / f"state/coordrooms/sessions/{name}.json"
         trace: Json = json.loads(path.read_text())
         return trace
+
+
+def text_of(output: str) -> str:
+    """The one text in a hook's output, whatever its host wraps it in."""
+    texts: list[str] = []
+
+    def walk(value: Any, key: str = "") -> None:
+        if isinstance(value, dict):
+            for name, part in value.items():
+                walk(part, name)
+        elif key not in ("decision", "hookEventName"):
+            texts.append(value)
+
+    walk(json.loads(output))
+    [text] = texts
+    return text

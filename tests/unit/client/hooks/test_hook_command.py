@@ -8,13 +8,19 @@ import signal
 import subprocess
 import sys
 import threading
-from typing import Any
 
 import pytest
 
 from coordrooms.hosts import ALIASES, NAMES, load
 from coordrooms.hosts.facts import STOP, WAKE, WORK
-from tests.unit.client.hooks.answering import COORDROOMS, DEADLINE_S, AnsweringDaemon, Hooks, Room
+from tests.unit.client.hooks.answering import (
+    COORDROOMS,
+    DEADLINE_S,
+    AnsweringDaemon,
+    Hooks,
+    Room,
+    text_of,
+)
 
 HEAVY = {
     "argparse", "asyncio", "dataclasses", "http", "inspect", "logging", "ssl", "subprocess",
@@ -23,22 +29,6 @@ HEAVY = {
 }  # fmt: skip
 CURSOR = "/api/v1/cursor"
 UNREAD = "/api/v1/unread"
-
-
-def text_of(output: str) -> str:
-    """The one text in a hook's output, whatever its host wraps it in."""
-    texts: list[str] = []
-
-    def walk(value: Any, key: str = "") -> None:
-        if isinstance(value, dict):
-            for name, part in value.items():
-                walk(part, name)
-        elif key not in ("decision", "hookEventName"):
-            texts.append(value)
-
-    walk(json.loads(output))
-    [text] = texts
-    return text
 
 
 # --- what is printed -----------------------------------------------------------------------

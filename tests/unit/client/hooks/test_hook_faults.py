@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.unit.client.hooks.answering import DEADLINE_S, AnsweringDaemon, Hooks
+from tests.unit.client.hooks.answering import DEADLINE_S, AnsweringDaemon, Hooks, text_of
 
 CURSOR = "/api/v1/cursor"
 UNREAD = "/api/v1/unread"
-
-
-def text_of(output: str) -> str:
-    """The one text in a hook's output, whatever its host wraps it in."""
-    texts: list[str] = []
-
-    def walk(value: Any, key: str = "") -> None:
-        if isinstance(value, dict):
-            for name, part in value.items():
-                walk(part, name)
-        elif key not in ("decision", "hookEventName"):
-            texts.append(value)
-
-    walk(json.loads(output))
-    [text] = texts
-    return text
 
 
 @pytest.mark.parametrize(
