@@ -27,7 +27,8 @@ def main(arguments: list[str]) -> int:
 
     options = _options(arguments)
     host = load(options.get("--host", ""))
-    if host is None or not options.get("EVENT"):
+    watched = options.get("--watch", "0")
+    if host is None or not options.get("EVENT") or not watched.isdecimal():
         sys.stderr.write(f"{USAGE}\nhosts: {' '.join(NAMES)}\n")
         return 2
     if not _is_heard():

@@ -15,6 +15,9 @@ from .removals import take, take_rest
 from .transactions import Change, drop_folders, make_folders, write
 
 
+NAME = "coordrooms"
+
+
 class Plan:
     """The files of one host at one place, edited in memory. Raises InstallError when made."""
 
@@ -78,16 +81,16 @@ def program() -> list[str]:
 
     The bare name where every shell finds it; a path where only an activated environment does.
     """
-    name = os.path.basename(sys.argv[0])
-    own = shutil.which(sys.argv[0]) if name == "coordrooms" else None
-    found = shutil.which("coordrooms")
+    called = os.path.basename(sys.argv[0]) == NAME
+    own = shutil.which(sys.argv[0]) if called else None
     if own is None:
-        own = os.path.join(os.path.dirname(sys.executable), "coordrooms")
+        own = os.path.join(os.path.dirname(sys.executable), NAME)
         if not os.access(own, os.X_OK):
-            return [sys.executable, "-P", "-m", "coordrooms"]
-    activated = sys.prefix != sys.base_prefix and found == os.path.join(sys.prefix, "bin", name)
+            return [sys.executable, "-P", "-m", NAME]
+    found = shutil.which(NAME)
+    activated = sys.prefix != sys.base_prefix and found == os.path.join(sys.prefix, "bin", NAME)
     if found is not None and os.path.samefile(found, own) and not activated:
-        return ["coordrooms"]
+        return [NAME]
     return [os.path.abspath(own)]
 
 
