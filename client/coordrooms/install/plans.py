@@ -10,10 +10,9 @@ from ..hosts.facts import Host, Place
 from ..private_files import FILE_MODE, make_private_directory
 from .documents import Document
 from .insertions import put
-from .records import Record, read_record, record_path
+from .records import read_record, record_path
 from .removals import take, take_rest
 from .transactions import Change, drop_folders, make_folders, write
-
 
 NAME = "coordrooms"
 
@@ -98,6 +97,3 @@ def place(project: str | None) -> Place:
     """This user, or the project at that path."""
     root = None if project is None else os.path.abspath(project)
     return Place(root, os.path.expanduser("~"), os.environ)
-
-
-__all__ = ["Plan", "Record", "place", "program"]
