@@ -18,6 +18,18 @@ from coordroomsd.store.reads import SQL, Reader
 PAGE_BYTES = 1024 * 1024
 
 
+def _page_of(wanted: str) -> str:
+    """The statement for a page of the events that meet a condition, which may use $5."""
+    return SQL["page"].replace("{wanted}", wanted)
+
+
+_ALL = _page_of("true")
+_BY_OTHERS = _page_of("(by_daemon OR membership_id <> $5)")
+_MESSAGES = _page_of("type = 'message'")
+_MESSAGES_OF_KIND = _page_of("type = 'message' AND kind = $5")
+_MESSAGES_BY_OTHERS = _page_of("type = 'message' AND membership_id <> $5")
+
+
 class StoredReaction(NamedTuple):
     message_id: int
     membership_id: int
@@ -33,34 +45,34 @@ class Page(NamedTuple):
 
 
 async def events(reader: Reader, room: Room, after_seq: int, limit: int) -> Page:
-    return await _page(reader, room, "events", after_seq, limit)
+    return await _page(reader, room, _ALL, after_seq, limit)
 
 
 async def events_by_others(
     reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
 ) -> Page:
-    return await _page(reader, room, "events_by_others", after_seq, limit, membership_id)
+    return await _page(reader, room, _BY_OTHERS, after_seq, limit, membership_id)
 
 
 async def messages(
     reader: Reader, room: Room, after_seq: int, limit: int, kind: str | None = None
 ) -> Page:
     if kind is None:
-        return await _page(reader, room, "messages", after_seq, limit)
-    return await _page(reader, room, "messages_of_kind", after_seq, limit, kind)
+        return await _page(reader, room, _MESSAGES, after_seq, limit)
+    return await _page(reader, room, _MESSAGES_OF_KIND, after_seq, limit, kind)
 
 
 async def messages_by_others(
     reader: Reader, room: Room, after_seq: int, limit: int, membership_id: int
 ) -> Page:
-    return await _page(reader, room, "messages_by_others", after_seq, limit, membership_id)
+    return await _page(reader, room, _MESSAGES_BY_OTHERS, after_seq, limit, membership_id)
 
 
 async def _page(
-    reader: Reader, room: Room, query: str, after_seq: int, limit: int, *further: object
+    reader: Reader, room: Room, statement: str, after_seq: int, limit: int, *further: object
 ) -> Page:
     """What is committed but not yet published is left for a later page, as if it were not there."""
-    rows = await reader.fetch(SQL[query], room.id, after_seq, limit, PAGE_BYTES, *further)
+    rows = await reader.fetch(statement, room.id, after_seq, limit, PAGE_BYTES, *further)
     published = [event_of(row, room) for row in rows if row["seq"] <= room.head]
     has_more = bool(published) and len(published) == len(rows) < rows[0]["found"]
     return Page(published, has_more)

@@ -60,51 +60,15 @@ SELECT r.id FROM memberships m JOIN rooms r ON r.id = m.room_id
 WHERE m.participant_id = $1 AND r.kind <> 'room' AND r.id > $2
 ORDER BY r.id LIMIT $3
 
--- Pages: at most $3 rows, and no more once $4 bytes of bodies are reached, but one at least. `found` counts the rows up
+-- name: page
+-- At most $3 rows, and no more once $4 bytes of bodies are reached, but one at least. `found` counts the rows up
 -- to one beyond $3, so it is larger than the page when there are more. A body's size is known without reading it.
-
--- name: events
+-- Which events the page is of is put in by history.py.
 SELECT * FROM (
     SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail,
            count(*) OVER () AS found,
            sum(coalesce(octet_length(body), 0)) OVER (ORDER BY seq) - coalesce(octet_length(body), 0) AS bytes_before
-    FROM (SELECT * FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq LIMIT $3 + 1) rows
-) page
-WHERE bytes_before < $4 ORDER BY seq LIMIT $3
-
--- name: events_by_others
-SELECT * FROM (
-    SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail,
-           count(*) OVER () AS found,
-           sum(coalesce(octet_length(body), 0)) OVER (ORDER BY seq) - coalesce(octet_length(body), 0) AS bytes_before
-    FROM (SELECT * FROM events WHERE room_id = $1 AND seq > $2 AND (by_daemon OR membership_id <> $5) ORDER BY seq LIMIT $3 + 1) rows
-) page
-WHERE bytes_before < $4 ORDER BY seq LIMIT $3
-
--- name: messages
-SELECT * FROM (
-    SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail,
-           count(*) OVER () AS found,
-           sum(coalesce(octet_length(body), 0)) OVER (ORDER BY seq) - coalesce(octet_length(body), 0) AS bytes_before
-    FROM (SELECT * FROM events WHERE room_id = $1 AND seq > $2 AND type = 'message' ORDER BY seq LIMIT $3 + 1) rows
-) page
-WHERE bytes_before < $4 ORDER BY seq LIMIT $3
-
--- name: messages_of_kind
-SELECT * FROM (
-    SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail,
-           count(*) OVER () AS found,
-           sum(coalesce(octet_length(body), 0)) OVER (ORDER BY seq) - coalesce(octet_length(body), 0) AS bytes_before
-    FROM (SELECT * FROM events WHERE room_id = $1 AND seq > $2 AND type = 'message' AND kind = $5 ORDER BY seq LIMIT $3 + 1) rows
-) page
-WHERE bytes_before < $4 ORDER BY seq LIMIT $3
-
--- name: messages_by_others
-SELECT * FROM (
-    SELECT seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail,
-           count(*) OVER () AS found,
-           sum(coalesce(octet_length(body), 0)) OVER (ORDER BY seq) - coalesce(octet_length(body), 0) AS bytes_before
-    FROM (SELECT * FROM events WHERE room_id = $1 AND seq > $2 AND type = 'message' AND membership_id <> $5 ORDER BY seq LIMIT $3 + 1) rows
+    FROM (SELECT * FROM events WHERE room_id = $1 AND seq > $2 AND {wanted} ORDER BY seq LIMIT $3 + 1) rows
 ) page
 WHERE bytes_before < $4 ORDER BY seq LIMIT $3
 
