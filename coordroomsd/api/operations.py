@@ -48,7 +48,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "joinRoom", "POST", "/rooms/{room}/join", "Join a room",
         rooms.join, "participant", answers.Entered,
-        refusals=(*_ROOM, "active_membership_conflict", "forbidden", *_WRITE), takes_key=True,
+        refusals=(
+            *_ROOM, "active_membership_conflict", "active_membership_not_found", "forbidden",
+            *_WRITE,
+        ),
+        takes_key=True,
     ),
     Operation(
         "leaveRoom", "POST", "/rooms/{room}/leave", "Leave a room",

@@ -92,7 +92,7 @@ class MessagesPage(Fields):
 
     after_seq: Seq = 0
     limit: PageLimit = 200
-    kind: RoomMessageKind | ConversationMessageKind | None = None
+    kind: Literal[RoomMessageKind, ConversationMessageKind] | None = None
     generation: Generation | None = None
 
 

@@ -137,17 +137,7 @@ BODIES: list[Any] = [
 ]
 
 
-# Joining `@active` without an active room is refused with a code that the table does not name yet.
-joining = pytest.mark.xfail(strict=True, reason="joinRoom: active_membership_not_found")
-
-
-@pytest.mark.parametrize(
-    "operation",
-    [
-        pytest.param(one, id=one.id, marks=[joining] if one.id == "joinRoom" else [])
-        for one in OPERATIONS
-    ],
-)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 async def test_every_refusal_is_described(daemon: Running, operation: Operation) -> None:
     """Whoever calls, whatever is named and sent: no error of the daemon, no code unheard of."""
     ada, _, thread = await talk(daemon)

@@ -216,8 +216,6 @@ def test_faults_of_a_query(
     assert faults(None, None, model, *query) == expected
 
 
-# The field is named after the halves of its type.
-@pytest.mark.xfail(strict=True, reason="listMessages: a bad kind is reported as kind.literal[…]")
 def test_a_kind_that_is_none_is_named_as_kind() -> None:
     assert list(faults(None, None, schemas.MessagesPage, ("kind", "gossip"))) == ["kind"]
 
