@@ -38,6 +38,7 @@ from coordroomsd.live.positions import Positions
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.timers import Timers
 from coordroomsd.live.waiters import Hub
+from coordroomsd.live.wakes import Wakes
 from coordroomsd.settings import Limits
 from coordroomsd.store import reads
 from coordroomsd.store.database import Database
@@ -142,6 +143,7 @@ async def running(
         hub,
         clock,
         people,
+        Wakes(),
         buckets,
         PeerPolicy(config.conversations.peer_policy, config.conversations.peers),
         database.generation,

@@ -157,7 +157,8 @@ class Member(Record):
     """A row of the members list.
 
     `last_seen_seq` is the number up to which everything was shown to this member, `last_seen_at`
-    the time of its last call, `waiting` whether it is parked in a wait now.
+    the time of its last call, `waiting` whether it is parked in a wait now. `wake` is how its host
+    can wake it while it is idle: `push` at once, `hook` with its next turn, `none` as far as known.
     """
 
     membership_id: str
@@ -171,6 +172,7 @@ class Member(Record):
     last_seen_seq: int
     last_seen_at: datetime | None
     waiting: bool
+    wake: str
 
     @classmethod
     def from_json(cls, data: Json) -> Member:
@@ -186,6 +188,7 @@ class Member(Record):
             last_seen_seq=data["last_seen_seq"],
             last_seen_at=optional_moment(data["last_seen_at"]),
             waiting=data["waiting"],
+            wake=data.get("wake", "none"),
         )
 
 

@@ -63,6 +63,7 @@ class Member(Author):
     last_seen_seq: int
     last_seen_at: Time
     waiting: bool
+    wake: Literal["push", "hook", "none"]
 
 
 class Claim(AnswerModel):

@@ -73,6 +73,8 @@ class Request:
     conversation: str | None = None
     key: str | None = None
     last_event_id: str | None = None
+    # How the caller's host can wake it, said by a hook.
+    wake: str | None = None
 
 
 @dataclass(slots=True)

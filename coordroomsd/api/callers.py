@@ -13,6 +13,7 @@ from coordroomsd.domain.participants import Actor, ParticipantKind, Role, displa
 
 SOCKET_PROJECT = "default"
 CONVERSATION_HEADER = "Coordrooms-Conversation"
+WAKE_HEADER = "Coordrooms-Wake"
 _MAX_CONVERSATION = 200
 
 

@@ -80,6 +80,9 @@ class Api:
         """The call with its participant and its room."""
         call = Call(self.services, operation, request)
         call.actor = acting(request.caller, request.conversation, self.services.people)
+        if call.actor and request.wake is not None:
+            actor = call.actor
+            self.services.wakes.note(actor.project, actor.conversation_id, request.wake)
         _refuse_who_may_not(call)
         if operation.has_room:
             call.live = await places.of_path(call)

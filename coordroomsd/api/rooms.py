@@ -107,8 +107,11 @@ async def members(call: Call) -> Answer:
 
 
 def _members(call: Call) -> list[Json]:
-    now = call.services.clock.now()
-    return [member_row(call.room, member, now) for member in call.room.state.memberships.values()]
+    now, wakes, state = call.services.clock.now(), call.services.wakes, call.room.state
+    return [
+        member_row(call.room, member, now, wakes.of(state.project, member.author.conversation_id))
+        for member in state.memberships.values()
+    ]
 
 
 async def join(call: Call) -> Answer:

@@ -14,6 +14,7 @@ from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.waiters import Hub
+from coordroomsd.live.wakes import Wakes
 from coordroomsd.store.read_pools import ReadPool
 
 
@@ -27,6 +28,7 @@ class Services:
     hub: Hub
     clock: Clock
     people: People
+    wakes: Wakes
     buckets: Buckets
     peer_policy: PeerPolicy
     generation: str

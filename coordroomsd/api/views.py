@@ -45,7 +45,7 @@ def membership_view(room: Room, member: Member, position: Position) -> Json:
     }
 
 
-def member_row(room: LiveRoom, member: Member, now: datetime) -> Json:
+def member_row(room: LiveRoom, member: Member, now: datetime, wake: str) -> Json:
     """A row of the members list. What has run out by `now` is not shown, swept or not."""
     position = room.positions[member.id]
     status = room.state.statuses.get(member.id)
@@ -57,6 +57,7 @@ def member_row(room: LiveRoom, member: Member, now: datetime) -> Json:
         "last_seen_seq": position.last_seen_seq,
         "last_seen_at": instant(position.last_seen_at),
         "waiting": room.waiters.is_waiting(member.id),
+        "wake": wake,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from coordroomsd.api.call import Operation, Request
-from coordroomsd.api.callers import CONVERSATION_HEADER
+from coordroomsd.api.callers import CONVERSATION_HEADER, WAKE_HEADER
 from coordroomsd.api.pipeline import KEY_HEADER, Api, refusal_of
 from coordroomsd.api.routes import BASE
 from coordroomsd.api.streaming import Stream
@@ -21,6 +21,7 @@ from coordroomsd.live.metrics import Metrics
 
 EVENT_STREAM = "text/event-stream"
 _CONVERSATION = CONVERSATION_HEADER.lower().encode()
+_WAKE = WAKE_HEADER.lower().encode()
 _KEY = KEY_HEADER.lower().encode()
 
 
@@ -70,6 +71,7 @@ class Calls:
             head.get(_CONVERSATION),
             head.get(_KEY),
             head.get(b"last-event-id"),
+            head.get(_WAKE),
         )
         exchange.parks = operation.parks
         if operation.streams and EVENT_STREAM in (head.get(b"accept") or ""):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from ..models import Member
 from .texts import safe, span
 
-HEADS = ["NAME", "KIND", "STATE", "SEEN", "LAST CALL", "STATUS"]
+HEADS = ["NAME", "KIND", "STATE", "SEEN", "LAST CALL", "WAKE", "STATUS"]
 
 
 def roster(members: Sequence[Member]) -> list[list[str]]:
@@ -27,6 +27,7 @@ def _row(member: Member, now: datetime) -> list[str]:
         safe(state),
         str(member.last_seen_seq),
         "–" if called is None else f"{span((now - called).total_seconds())} ago",
+        safe(member.wake),
         _status(member, now),
     ]
 

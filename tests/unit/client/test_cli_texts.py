@@ -152,11 +152,11 @@ def test_who_is_in_a_room() -> None:
     called = (now - timedelta(hours=2, minutes=5)).isoformat()
     members = [
         documents.member(state="inactive", last_seen_at=None),
-        documents.member(**BOB, status=status, waiting=True, last_seen_at=called),
+        documents.member(**BOB, status=status, waiting=True, last_seen_at=called, wake="push"),
     ]
     rows = roster([Member.from_json(member) for member in members])
     assert len(rows[0]) == len(HEADS)
     assert rows == [
-        ["bob", "human", "waiting", "3", "2h ago", "reading (for 1m, 3m left)"],
-        ["ann", "agent", "inactive", "3", "–", ""],
+        ["bob", "human", "waiting", "3", "2h ago", "push", "reading (for 1m, 3m left)"],
+        ["ann", "agent", "inactive", "3", "–", "none", ""],
     ]
