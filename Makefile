@@ -10,11 +10,13 @@ BENCH_LOCK := requirements/bench.txt
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # How often `make faults` kills each of the daemon and its database.
 ROUNDS ?= 200
+# Where the tests look for the agent hosts; without them they skip.
+HOSTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/coordrooms/hosts
 # How many requests `make fuzz` draws from the daemon's description, about.
 REQUESTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench neighbours faults fuzz lock clean
+.PHONY: help run test check format bench neighbours faults fuzz hosts lock clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -53,6 +55,11 @@ endef
 
 fuzz: $(VENV)/installed ## read the daemon's description with a fuzzer (REQUESTS=100000)
 	@FUZZ_REQUESTS=$(REQUESTS) $(PATIENT) tests/fuzz $(ARGS)
+
+hosts: $(VENV)/installed ## drive the real agent hosts, pinned, from npm (1.5 GB, once; needs npm)
+	@mkdir -p $(HOSTS) && cp tests/acceptance/npm/package.json $(HOSTS)/
+	@cd $(HOSTS) && npm install --silent --no-audit --no-fund
+	@$(PYTEST) tests/acceptance/test_hosts.py tests/acceptance/test_hosts_waking.py $(ARGS)
 
 lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer versions)
 	@$(PYTHON_HERE) -m venv $(VENV)/uv
