@@ -133,7 +133,7 @@ class Server(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
-                log_level=logging.WARNING,
+                log_level=logging.ERROR,
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
