@@ -1,4 +1,7 @@
-"""Random histories: the daemon does what the model does. COORDROOMS_MODEL_EXAMPLES makes more."""
+"""Random histories: the daemon does what the model does.
+
+More of them: COORDROOMS_MODEL_EXAMPLES=1000 make test ARGS="tests/model -o faulthandler_timeout=0"
+"""
 
 from __future__ import annotations
 
