@@ -30,12 +30,13 @@ class SteadyClock:
     """
 
     def __init__(self, at_start: datetime) -> None:
-        self._start = at_start
-        self._started = _seconds()
+        utc = at_start.astimezone(UTC)
+        self._start = utc.replace(microsecond=utc.microsecond // 1000 * 1000)
+        self._started = _seconds() - utc.microsecond % 1000 / 1_000_000
 
     def now(self) -> datetime:
-        now = self._start + timedelta(seconds=_seconds() - self._started)
-        return now.astimezone(UTC).replace(microsecond=now.microsecond // 1000 * 1000)
+        passed_ms = int((_seconds() - self._started) * 1000)
+        return self._start + timedelta(milliseconds=passed_ms)
 
     def monotonic(self) -> float:
         return _seconds()

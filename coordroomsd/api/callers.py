@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ class People(Protocol):
     def needs_token(self, project: str, name: str) -> bool: ...
 
 
+@functools.lru_cache(maxsize=256)
 def identify_peer(uid: int) -> Caller:
     """A peer of the Unix socket. The daemon's own user and root, naming nobody, are operator."""
     role: Role = "operator" if uid in (0, os.geteuid()) else "agent"
@@ -70,6 +72,7 @@ def acting(caller: Caller, conversation: str | None, people: People) -> Actor | 
     return Actor(caller.project, named, "agent", "agent")
 
 
+@functools.lru_cache(maxsize=4096)
 def conversation_id(sent: str) -> str:
     """The id in the header: up to 200 visible ASCII characters, others percent-encoded."""
     if not 1 <= len(sent) <= _MAX_CONVERSATION:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -63,14 +64,22 @@ Generation = Annotated[Text, Field(min_length=1, max_length=200)]
 
 def query_values(model: type[Fields], pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """The arguments of an address as `model` takes them: a list if it wants one, else the last."""
+    lists = _lists_of(model)
     values: dict[str, Any] = {}
     for name, value in pairs:
-        field = model.model_fields.get(name)
-        if field is not None and "list" in str(field.annotation):
+        if name in lists:
             values.setdefault(name, []).append(value)
         else:
             values[name] = value
     return values
+
+
+@functools.cache
+def _lists_of(model: type[Fields]) -> frozenset[str]:
+    """The fields that take several values."""
+    return frozenset(
+        name for name, field in model.model_fields.items() if "list" in str(field.annotation)
+    )
 
 
 def checked(

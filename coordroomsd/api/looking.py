@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import orjson
@@ -15,9 +16,12 @@ from coordroomsd.store import history
 from coordroomsd.store.reads import Reader
 
 MAX_WOKEN_BY = 10
+# A room whose waiters all begin elsewhere would keep a look for each.
+_MAX_SHARED = 64
 
 
-class Look(NamedTuple):
+@dataclass(slots=True)
+class Look:
     """Others' events after `after_seq`, the oldest first, as far as they go on one page."""
 
     after_seq: int
@@ -26,6 +30,15 @@ class Look(NamedTuple):
     next_after_seq: int
     latest_seq: int
     has_more: bool
+    # As whole answers, by their reason: encoded once for all who are shown the same.
+    answers: dict[str, bytes] = field(default_factory=dict)
+
+
+class SharedLook(NamedTuple):
+    """A look that is the same for all but these authors, who have events of their own in it."""
+
+    authors: frozenset[int]
+    look: Look
 
 
 async def look(
@@ -45,13 +58,21 @@ def look_at_tail(
     room: LiveRoom, after_seq: int, limit: int, membership_id: int, interest: Interest
 ) -> Look | None:
     """None when the tail does not hold everything after `after_seq`."""
+    key = (after_seq, limit, interest)
+    shared: SharedLook | None = room.tail.shared.get(key)
+    if shared and membership_id not in shared.authors:
+        return shared.look
     tail = room.tail.after(after_seq)
     if tail is None:
         return None
     others = [entry for entry in tail if not entry.event.by(membership_id)]
     wakers = [entry.event.seq for entry in others if interest.woken_by(entry.event)]
     has_more = len(others) > limit
-    return _page(after_seq, others[:limit], wakers[:MAX_WOKEN_BY], has_more, room.state.head)
+    found = _page(after_seq, others[:limit], wakers[:MAX_WOKEN_BY], has_more, room.state.head)
+    if len(others) == len(tail) and len(room.tail.shared) < _MAX_SHARED:
+        authors = frozenset(e.event.who.membership_id for e in tail if not e.event.by_daemon)
+        room.tail.shared[key] = SharedLook(authors, found)
+    return found
 
 
 async def _look_at_store(
@@ -76,6 +97,14 @@ def _page(
 ) -> Look:
     next_after_seq = entries[-1].event.seq if has_more else head
     return Look(after_seq, entries, wakers, next_after_seq, head, has_more)
+
+
+def answer(room: LiveRoom, found: Look, generation: str, reason: str) -> bytes:
+    """A look as the whole answer to a wait."""
+    encoded = found.answers.get(reason)
+    if encoded is None:
+        encoded = found.answers[reason] = encode(room, found, generation, reason=reason)
+    return encoded
 
 
 def encode(room: LiveRoom, found: Look, generation: str, *, reason: str | None) -> bytes:

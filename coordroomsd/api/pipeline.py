@@ -60,16 +60,15 @@ class Api:
         try:
             operation, parameters = self.routes.match(method, path)
             request = Request(caller, parameters, pairs, body, conversation, key)
-            return await self.run(operation, request)
+            return await self.run(await self.opened(operation, request))
         except Exception as error:
             return problem_answer(error)
 
-    async def run(self, operation: Operation, request: Request) -> Answer:
+    async def run(self, call: Call) -> Answer:
         """Raises Refusal; anything else that it raises is a bug or a lost database."""
-        call = await self.opened(operation, request)
         try:
             self.check_fields(call)
-            return await operation.handler(call)
+            return await call.operation.handler(call)
         except Refusal:
             kept = None if call.handed_over else await self._kept(call)
             if kept is None:

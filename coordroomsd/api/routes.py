@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -25,6 +26,8 @@ class _Node:
 
 class Routes:
     def __init__(self, operations: Iterable[Operation]) -> None:
+        # The same agents call at the same few addresses again and again.
+        self.match = functools.lru_cache(maxsize=4096)(self._match)
         self._root = _Node()
         for operation in operations:
             node = self._root
@@ -33,7 +36,7 @@ class Routes:
                 node = node.children.setdefault(name, _Node())
             node.operations[operation.method] = operation
 
-    def match(self, method: str, path: str) -> tuple[Operation, dict[str, str]]:
+    def _match(self, method: str, path: str) -> tuple[Operation, Mapping[str, str]]:
         """The operation for a percent-encoded path. Raises `not_found` or `method_not_allowed`."""
         node = self._root
         values: list[str] = []
@@ -58,7 +61,7 @@ class Routes:
         return operation, _named(operation, values, path)
 
 
-def _named(operation: Operation, values: list[str], path: str) -> dict[str, str]:
+def _named(operation: Operation, values: list[str], path: str) -> Mapping[str, str]:
     names = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
     try:
         return {

@@ -6,16 +6,13 @@ A waiter registers before it looks, so that whatever is published in between wak
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
 from typing import NamedTuple
 
 import orjson
 
 from coordroomsd.api import places, schemas
 from coordroomsd.api.call import Call
-from coordroomsd.api.looking import Look, encode, look
+from coordroomsd.api.looking import Look, answer, encode, look
 from coordroomsd.domain import wake
 from coordroomsd.domain.commands import Cursor
 from coordroomsd.domain.members import not_active
@@ -50,12 +47,17 @@ class Ended(NamedTuple):
 
 
 async def wait(call: Call) -> Answer:
+    one, timeout_s, limit = await _asked(call)
+    call.settle()
+    reason, [found] = await _wait(call, [one], timeout_s, limit)
+    return Answer(200, answer(one.room, found, call.services.generation, reason))
+
+
+async def _asked(call: Call) -> tuple[Watched, float, int]:
     asked: schemas.Wait = call.arguments
-    one = await _watched(
-        call, "", call.room, asked.after_seq, wake.interest(asked.wake_on), call.cursor.generation
-    )
-    reason, [found] = await _wait(call, [one], asked.timeout_s, asked.limit)
-    return Answer(200, encode(one.room, found, call.services.generation, reason=reason))
+    interest = wake.interest(asked.wake_on)
+    one = await _watched(call, "", call.room, asked.after_seq, interest, asked.generation)
+    return one, asked.timeout_s, asked.limit
 
 
 async def wait_on_many(call: Call) -> Answer:
@@ -69,11 +71,10 @@ async def wait_on_many(call: Call) -> Answer:
         for name, room in rooms.items()
     ]
     reason, looks = await _wait(call, watched, asked.timeout_s, asked.limit)
-    now = call.services.clock.now()
     news = [
         (one, found)
         for one, found in zip(watched, looks, strict=True)
-        if found.entries or (reason == "event" and _ends(one, found, now))
+        if found.entries or (reason == "event" and _ends(call, one, found))
     ]
     encoded = [
         orjson.dumps(one.name)
@@ -122,7 +123,8 @@ async def _watched(
 async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int) -> Ended:
     services = call.services
     waiter = Waiter(call.request.caller.credential)
-    with _registered(call, waiter, watched, timeout_s):
+    deadline = _register(call, waiter, watched, timeout_s) if timeout_s else None
+    try:
         while True:
             waiter.rearm()
             for one in watched:
@@ -131,8 +133,7 @@ async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int
                 await look(services.reads, p.room, p.after_seq, limit, p.member.id, p.interest)
                 for p in watched
             ]
-            now = services.clock.now()
-            if any(_ends(p, found, now) for p, found in zip(watched, looks, strict=True)):
+            if any(_ends(call, p, found) for p, found in zip(watched, looks, strict=True)):
                 reason = "event"
             elif services.hub.closing:
                 reason = "closing"
@@ -146,6 +147,10 @@ async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int
                     one.room, one.member.id, found.after_seq, found.next_after_seq
                 )
             return Ended(reason, looks)
+    finally:
+        if deadline:
+            deadline.cancel()
+            _discard(call, waiter, watched)
 
 
 def _refuse_who_left(call: Call, one: Watched) -> None:
@@ -154,28 +159,24 @@ def _refuse_who_left(call: Call, one: Watched) -> None:
         raise not_active(one.room.state, call.acting)
 
 
-def _ends(one: Watched, found: Look, now: datetime) -> bool:
-    return bool(found.woken_by) or one.interest.finds_free(one.room.state, now)
+def _ends(call: Call, one: Watched, found: Look) -> bool:
+    if found.woken_by or not one.interest.free:
+        return bool(found.woken_by)
+    return one.interest.finds_free(one.room.state, call.services.clock.now())
 
 
-@contextmanager
-def _registered(
+def _register(
     call: Call, waiter: Waiter, watched: list[Watched], timeout_s: float
-) -> Iterator[None]:
-    """Let the waiter be woken by its rooms, its deadline, the hub; a mere look needs none."""
-    if not timeout_s:
-        yield
-        return
-    hub = call.services.hub
-    hub.register(waiter)
-    shortened = timeout_s * (1 - _JITTER * call.services.jitter())
-    deadline = asyncio.get_running_loop().call_later(shortened, waiter.expire)
+) -> asyncio.TimerHandle:
+    """Let the waiter be woken by its rooms, its deadline, which is returned, and the hub."""
+    call.services.hub.register(waiter)
     for one in watched:
         one.room.waiters.add(waiter, one.interest, one.member.id)
-    try:
-        yield
-    finally:
-        deadline.cancel()
-        hub.discard(waiter)
-        for one in watched:
-            one.room.waiters.discard(waiter, one.interest)
+    shortened = timeout_s * (1 - _JITTER * call.services.jitter())
+    return asyncio.get_running_loop().call_later(shortened, waiter.expire)
+
+
+def _discard(call: Call, waiter: Waiter, watched: list[Watched]) -> None:
+    call.services.hub.discard(waiter)
+    for one in watched:
+        one.room.waiters.discard(waiter, one.interest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -71,8 +72,9 @@ class Event:
         return not self.by_daemon and self.who.membership_id == membership_id
 
 
+@functools.lru_cache(maxsize=16_384)
 def author_wire(author: Author) -> dict[str, Any]:
-    """How a person or agent is named, wherever it is."""
+    """How a person or agent is named, wherever it is. Shared: not to be changed."""
     return {
         "membership_id": ids.membership_id(author.membership_id),
         "conversation_id": author.conversation_id,

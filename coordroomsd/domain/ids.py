@@ -6,6 +6,7 @@ its end.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from datetime import datetime
 
@@ -44,6 +45,8 @@ def room_number(text: str) -> int | None:
     return _read("room", text)
 
 
+# Those in use are written again and again.
+@functools.lru_cache(maxsize=16_384)
 def _written(prefix: str, number: int) -> str:
     digits = (_ALPHABET[(number >> shift) & 31] for shift in range(5 * (_LENGTH - 1), -1, -5))
     return f"{prefix}_{''.join(digits)}"

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -75,8 +77,14 @@ def parse_target(part: str) -> int | str | None:
             raise ValueError(f"{part!r} is none of {', '.join(KINDS)}, answer:<id>, free:<key>")
 
 
-def interest(parts: list[str]) -> Interest:
+def interest(parts: Iterable[str]) -> Interest:
     """The interest that these parts of `wake_on` express. Raises ValueError with the reason."""
+    return _interest(tuple(parts))
+
+
+# Most waits ask for one of a few things, and parked ones keep theirs.
+@functools.lru_cache(maxsize=1024)
+def _interest(parts: tuple[str, ...]) -> Interest:
     targets = [parse_target(part) for part in parts]
     return Interest(
         types=frozenset(parts) & _TYPES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from coordroomsd.api.call import Operation, Request
+from coordroomsd.api.call import Call, Operation, Request
 from coordroomsd.api.callers import CONVERSATION_HEADER, WAKE_HEADER
 from coordroomsd.api.pipeline import KEY_HEADER, Api, refusal_of
 from coordroomsd.api.routes import BASE
@@ -16,7 +16,6 @@ from coordroomsd.http.guard import Guard
 from coordroomsd.http.replies import headers_of_answer, headers_of_refusal
 from coordroomsd.http.requests import LargeError, LateError, parse_body, query_pairs
 from coordroomsd.http.sse import send_stream
-from coordroomsd.journal.submissions import Answer
 from coordroomsd.live.metrics import Metrics
 
 EVENT_STREAM = "text/event-stream"
@@ -34,7 +33,13 @@ class Calls:
 
     async def answer(self, exchange: Exchange) -> None:
         try:
-            answer = await self._answer(exchange)
+            call = await self._api.opened(*self._request(exchange))
+            if call.operation.streams and EVENT_STREAM in (exchange.head.get(b"accept") or ""):
+                await self._stream(call, exchange)
+                return
+            if call.operation.parks:
+                exchange.park()
+            answer = await self._api.run(call)
         except Exception as error:
             refusal = refusal_of(error)
             self._metrics.refusals.labels(refusal.code).inc()
@@ -43,11 +48,9 @@ class Calls:
             body = orjson.dumps(refusal.problem())
             await exchange.reply(refusal.status, headers_of_refusal(refusal), body)
         else:
-            if answer is not None:
-                await exchange.reply(answer.status, headers_of_answer(answer), answer.body)
+            await exchange.reply(answer.status, headers_of_answer(answer), answer.body)
 
-    async def _answer(self, exchange: Exchange) -> Answer | None:
-        """None when it was sent already, as a stream."""
+    def _request(self, exchange: Exchange) -> tuple[Operation, Request]:
         head = exchange.head
         if self._guard:
             self._guard.check(head.peer, head.headers)
@@ -73,15 +76,10 @@ class Calls:
             head.get(b"last-event-id"),
             head.get(_WAKE),
         )
-        exchange.parks = operation.parks
-        if operation.streams and EVENT_STREAM in (head.get(b"accept") or ""):
-            await self._stream(operation, request, exchange)
-            return None
-        return await self._api.run(operation, request)
+        return operation, request
 
-    async def _stream(self, operation: Operation, request: Request, exchange: Exchange) -> None:
-        exchange.parks = True
-        call = await self._api.opened(operation, request)
+    async def _stream(self, call: Call, exchange: Exchange) -> None:
+        exchange.park()
         self._api.check_fields(call)
         await send_stream(exchange, await Stream.begin(call))
 

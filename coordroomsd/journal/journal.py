@@ -177,7 +177,13 @@ class Journal:
         self._publishing.publish(draft)
         for submission in batch:
             submission.settle()
-        self._metrics.stored(len(batch), self._clock.monotonic() - began, draft.event_types())
+        # Who waits for the batch comes first.
+        asyncio.get_running_loop().call_soon(
+            self._metrics.stored,
+            len(batch),
+            self._clock.monotonic() - began,
+            draft.event_types(),
+        )
 
     def _undo(self, draft: Draft | None, taken: dict[Place, LiveRoom]) -> None:
         self._positions.back(taken)
@@ -255,14 +261,22 @@ Future = TypeVar("Future")
 
 
 async def _answered(future: asyncio.Future[Future]) -> Future:
+    """Its result; a caller that goes away, or loses its patience, leaves a future that is done."""
+    patience = asyncio.get_running_loop().call_later(PATIENCE_S, _give_up, future)
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            return await future
-    except TimeoutError:
-        raise Refusal(
-            "store_unavailable",
-            f"The database has not answered for {PATIENCE_S:g} s; the call may be stored later.",
-        ) from None
+        return await future
+    finally:
+        patience.cancel()
+
+
+def _give_up(future: asyncio.Future[Future]) -> None:
+    if not future.done():
+        future.set_exception(
+            Refusal(
+                "store_unavailable",
+                f"The database has not answered for {PATIENCE_S:g} s; the call may yet be stored.",
+            )
+        )
 
 
 def _settle(flushes: list[asyncio.Future[None]], refusal: Refusal | None) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from typing import Any
 
 import orjson
 
@@ -38,6 +39,8 @@ class Tail:
         self._entries: deque[Entry] = deque()
         self._bytes = 0
         self._head = head
+        # What callers have made of these entries for each other; it goes as soon as they change.
+        self.shared: dict[Hashable, Any] = {}
 
     @property
     def start(self) -> int:
@@ -46,6 +49,7 @@ class Tail:
 
     def extend(self, events: Iterable[Event]) -> None:
         """Append the events that follow the head."""
+        self.shared.clear()
         for event in events:
             assert event.seq == self._head + 1, f"event {event.seq} after {self._head}"
             self._head = event.seq
@@ -56,6 +60,7 @@ class Tail:
 
     def forget_before(self, first_seq: int) -> None:
         """Drop what retention may have removed; the store knows which of it is kept."""
+        self.shared.clear()
         while self._entries and self._entries[0].event.seq < first_seq:
             self._bytes -= _weight(self._entries.popleft().event)
 

@@ -43,7 +43,8 @@ class Connection:
 
     async def _serve(self, exchange: Exchange) -> None:
         self.served.append(exchange)
-        exchange.parks = self.parks
+        if self.parks:
+            exchange.park()
         error: type[BaseException] | None = None
         try:
             await self.may_answer.wait()
