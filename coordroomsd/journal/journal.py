@@ -213,7 +213,7 @@ class Journal:
             try:
                 submission.decide(draft, facts.answers)
             except Exception as bug:
-                logger.exception("a rule failed on %r", submission.command)
+                logger.exception("a rule failed on %s", _named(submission))
                 submission.fault = bug
         return draft
 
@@ -249,12 +249,17 @@ class Journal:
                 submission.fail(submission.fault or refusal)
             raise refusal
         if len(batch) == 1:
-            logger.error("the database refused %r: %s", batch[0].command, error)
+            logger.error("the database refused %s: %s", _named(batch[0]), error)
             batch[0].fail(error)
             return
         for submission in batch:
             with contextlib.suppress(Refusal):  # its own caller has been told
                 await self._store([submission], with_positions=False)
+
+
+def _named(submission: Submission) -> str:
+    """A command for the log, without what anybody has written."""
+    return type(submission.command).__name__
 
 
 Future = TypeVar("Future")

@@ -21,7 +21,7 @@ from tests.integration.full_disks import fill_up, make_room
 from tests.integration.held_writers import HeldWriter
 from tests.polling import until
 
-POISON = "a NUL: \0"
+POISON = "nobody else is to read this, and Postgres cannot: \0"
 
 
 def post(daemon: Running, room_id: int, who: str, body: str) -> Awaitable[Answer]:
@@ -79,7 +79,9 @@ async def test_nobody_hears_of_what_is_not_published(daemon: Running) -> None:
     assert bodies(await bob.events("plan")) == ["early"]
 
 
-async def test_a_poisoned_member_fails_alone(daemon: Running) -> None:
+async def test_a_poisoned_member_fails_alone(
+    daemon: Running, caplog: pytest.LogCaptureFixture
+) -> None:
     [ada] = await daemon.room("plan", "ada")
     room_id = await room_number(daemon, "plan")
     sent = [f"{number}" for number in range(50)]
@@ -91,6 +93,8 @@ async def test_a_poisoned_member_fails_alone(daemon: Running) -> None:
     stored = [body for body in sent if body != POISON]
     assert answers == [Answer(201, body.encode()) for body in stored]
     assert bodies(await ada.events("plan")) == stored
+    assert "the database refused Post" in caplog.text
+    assert POISON not in caplog.text
 
 
 async def test_cursors_confirmed_beside_a_poisoned_call_are_stored(daemon: Running) -> None:
