@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
 from pathlib import Path
@@ -19,6 +20,11 @@ from tests.postgres_servers import ConfiguredServer, debian_binaries, execute, m
 TEMPLATE: Final = "coordrooms_template"
 
 _numbers: Final = count(1)
+
+
+def pytest_configure() -> None:
+    """A shell's background job is started with Ctrl-C ignored, and so is all that it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
