@@ -21,6 +21,7 @@ from typing import NoReturn, TypeVar
 
 from coordroomsd import __version__, addresses
 from coordroomsd.config import Config, ConfigurationError, load
+from coordroomsd.endings import ending_signals
 from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
 from coordroomsd.locations import Account
 from coordroomsd.settings import SECTIONS
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def serve(options: Options) -> int:
     # Until the daemon itself looks after them: the import alone takes half a second.
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in ending_signals():
         signal.signal(number, _end_before_anything_began)
     from coordroomsd import server
 

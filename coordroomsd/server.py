@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import functools
 import logging
+import os
 import resource
-import signal
 import socket
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import uvicorn
 import uvloop
@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 from coordroomsd import app
 from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.config import Config
+from coordroomsd.endings import ending_signals
 from coordroomsd.greeting import greeting
 from coordroomsd.http.calls import Calls
 from coordroomsd.http.credentials import EnrolledTokens
@@ -39,11 +40,9 @@ KEEP_IDLE_CONNECTIONS_S = 75
 # Parked calls answer at once when the daemon stops; this bounds readers that do not read.
 ANSWER_WITHIN_S = 1
 
-_ENDING = (signal.SIGTERM, signal.SIGINT)
 
-
-def serve(config: Config) -> int:
-    """Run the daemon until SIGTERM or SIGINT; its exit code.
+def serve(config: Config) -> NoReturn:
+    """Run the daemon until a signal asks it to end, and end the process.
 
     Raises StoreError or SocketError when it cannot start or go on.
     """
@@ -52,7 +51,13 @@ def serve(config: Config) -> int:
     )
     _allow_many_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_run(config))
+        code = runner.run(_run(config))
+    # All is closed. An import may still be under way, and the interpreter would take itself apart:
+    # on a busy machine that is seconds in which nothing is left to do.
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _allow_many_descriptors() -> None:
@@ -101,7 +106,7 @@ class Ending:
         self.has_begun = asyncio.Event()
         self.is_starting = True
         self._task = asyncio.current_task()
-        for number in _ENDING:
+        for number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(number, self.begin)
 
     def begin(self) -> None:

@@ -11,7 +11,9 @@ import contextlib
 import importlib
 import logging
 import socket
+import threading
 from collections.abc import Awaitable, Callable, MutableMapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from coordroomsd.api.callers import Caller, identify_peer
@@ -51,13 +53,16 @@ class Gateway:
 
     async def run(self) -> None:
         """Import the SDK, serve those who wait for it, and return after `stop`."""
-        servers_module = await asyncio.to_thread(importlib.import_module, f"{__package__}.servers")
+        stopping = asyncio.create_task(self._stopping.wait())
+        imported = _imported(f"{__package__}.servers")
+        first: list[asyncio.Future[Any]] = [stopping, imported]
+        await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         if self._stopping.is_set():
             return
-        servers: Servers = servers_module.Servers(self._api)
+        servers: Servers = imported.result().Servers(self._api)
         async with servers.running():
             self._servers.set_result(servers)
-            await self._stopping.wait()
+            await stopping
 
     async def http(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         """One request to `/mcp`. Raises Refusal while the daemon stops."""
@@ -104,6 +109,32 @@ class Gateway:
         finally:
             self._sessions.discard(session)
             writer.close()
+
+
+def _imported(module: str) -> asyncio.Future[ModuleType]:
+    """Its import, in a thread that nobody has to wait for: it cannot be broken off."""
+    loop = asyncio.get_running_loop()
+    imported: asyncio.Future[ModuleType] = loop.create_future()
+
+    def settle(found: ModuleType | None, error: BaseException | None) -> None:
+        if imported.done():
+            return
+        if error is not None:
+            imported.set_exception(error)
+        elif found is not None:
+            imported.set_result(found)
+
+    def run() -> None:
+        found, error = None, None
+        try:
+            found = importlib.import_module(module)
+        except BaseException as fault:
+            error = fault
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
+            loop.call_soon_threadsafe(settle, found, error)
+
+    threading.Thread(target=run, name=f"imports {module}", daemon=True).start()
+    return imported
 
 
 def _stopping() -> Refusal:
