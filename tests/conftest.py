@@ -23,8 +23,9 @@ _numbers: Final = count(1)
 
 
 def pytest_configure() -> None:
-    """A shell's background job is started with Ctrl-C ignored, and so is all that it starts."""
+    """A background job is started with Ctrl-C ignored, nohup's with hang-ups; children inherit that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")
