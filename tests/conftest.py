@@ -23,7 +23,7 @@ _numbers: Final = count(1)
 
 
 def pytest_configure() -> None:
-    """A background job is started with Ctrl-C ignored, nohup's with hang-ups; children inherit that."""
+    """A background job has Ctrl-C ignored, and nohup's has hang-ups, as have their children."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
