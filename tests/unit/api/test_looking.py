@@ -87,3 +87,38 @@ def test_a_gap_is_told(room: LiveRoom) -> None:
     assert found
     answer = orjson.loads(encode(room, found, "g1", reason="event"))
     assert answer["retention_gap"] == {"from_seq": 21, "to_seq": 24}
+
+
+def test_a_look_is_shared_by_all_who_have_no_events_of_their_own_in_it(room: LiveRoom) -> None:
+    first = look_at_tail(room, 26, 100, 3, MESSAGES)
+    assert look_at_tail(room, 26, 100, 4, MESSAGES) is first
+    assert seen(look_at_tail(room, 26, 100, ADA.membership_id, MESSAGES)) == (
+        [28, 30], [28, 30], 30, False,
+    )  # fmt: skip
+    assert seen(look_at_tail(room, 26, 100, 3, interest(["claim"]))) == (
+        [27, 28, 29, 30], [], 30, False,
+    )  # fmt: skip
+    assert seen(look_at_tail(room, 26, 1, 3, MESSAGES)) == ([27], [27, 28, 29, 30], 27, True)
+    assert seen(look_at_tail(room, 27, 100, 3, MESSAGES)) == (
+        [28, 29, 30], [28, 29, 30], 30, False,
+    )  # fmt: skip
+
+
+def test_what_one_s_own_are_missing_from_is_not_shared(room: LiveRoom) -> None:
+    look_at_tail(room, 26, 100, ADA.membership_id, MESSAGES)
+    assert seen(look_at_tail(room, 26, 100, 3, MESSAGES)) == (
+        [27, 28, 29, 30], [27, 28, 29, 30], 30, False,
+    )  # fmt: skip
+
+
+def test_a_shared_look_ends_with_the_next_event(room: LiveRoom) -> None:
+    look_at_tail(room, 30, 100, 3, MESSAGES)
+    room.tail.extend([event(31, ADA)])
+    room.state = Room(9, "default", "room", "plan", "plan", START, head=31)
+    assert seen(look_at_tail(room, 30, 100, 3, MESSAGES)) == ([31], [31], 31, False)
+
+
+def test_a_shared_look_ends_with_a_removal(room: LiveRoom) -> None:
+    assert look_at_tail(room, 12, 100, 3, MESSAGES)
+    room.tail.forget_before(20)
+    assert look_at_tail(room, 12, 100, 3, MESSAGES) is None
