@@ -44,20 +44,20 @@ def _number(value: object) -> object:
     return float(value)
 
 
-# A number in an address; the bounds come with `Field`.
+# A number in an address. It comes behind `Field`, whose bounds would else not be in /openapi.json.
 Whole = BeforeValidator(_whole_number)
 Line = Annotated[str, AfterValidator(text.one_line)]
 RoomName = Annotated[str, AfterValidator(text.room_name)]
 # Any text; one that no room, participant or generation has is found nowhere.
 Text = Annotated[str, AfterValidator(text.storable)]
 BodyText = Annotated[str, AfterValidator(text.readable_body)]
-Seq = Annotated[int, Whole, Field(ge=0, le=MAX_SEQ)]
-EventSeq = Annotated[int, Whole, Field(ge=1, le=MAX_SEQ)]
+Seq = Annotated[int, Field(ge=0, le=MAX_SEQ), Whole]
+EventSeq = Annotated[int, Field(ge=1, le=MAX_SEQ), Whole]
 # In a JSON body a number is a number.
 SeqNumber = Annotated[int, Field(ge=0, le=MAX_SEQ)]
 EventNumber = Annotated[int, Field(ge=1, le=MAX_SEQ)]
 TimeoutSeconds = Annotated[
-    float, BeforeValidator(_number), Field(ge=0, le=300, allow_inf_nan=False)
+    float, Field(ge=0, le=300, allow_inf_nan=False), BeforeValidator(_number)
 ]
 Generation = Annotated[Text, Field(min_length=1, max_length=200)]
 

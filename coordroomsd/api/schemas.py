@@ -26,7 +26,7 @@ from coordroomsd.domain.wake import parse_target, split_wake_on
 RoomMessageKind = Literal["decision", "warning", "question", "answer", "status"]
 ConversationMessageKind = Literal["note", "progress", "question", "result"]
 
-PageLimit = Annotated[int, Whole, Field(ge=1, le=1000)]
+PageLimit = Annotated[int, Field(ge=1, le=1000), Whole]
 
 
 class Nothing(Fields):
@@ -149,7 +149,7 @@ class WaitOnMany(Fields):
 
 class Unread(Fields):
     limit: PageLimit = 50
-    max_bytes: Annotated[int, Whole, Field(ge=1, le=1_048_576)] = 65_536
+    max_bytes: Annotated[int, Field(ge=1, le=1_048_576), Whole] = 65_536
 
 
 class Confirm(Fields):
@@ -181,7 +181,7 @@ class ReleaseQuery(Fields):
 class SearchQuery(Fields):
     q: Text
     room: Text | None = None
-    limit: Annotated[int, Whole, Field(ge=1, le=100)] = 20
+    limit: Annotated[int, Field(ge=1, le=100), Whole] = 20
 
     @field_validator("q")
     @classmethod
@@ -206,7 +206,7 @@ class NewConversation(Fields):
 
 class ConversationPage(Fields):
     after_sequence: Seq = 0
-    limit: Annotated[int, Whole, Field(ge=1, le=100)] = 50
+    limit: Annotated[int, Field(ge=1, le=100), Whole] = 50
     generation: Generation | None = None
 
 

@@ -13,6 +13,7 @@ import asyncpg
 
 from coordroomsd.domain.events import Event, Message
 from coordroomsd.domain.participants import Author
+from coordroomsd.domain.rooms import Room
 from coordroomsd.store.rows import Rows
 from coordroomsd.store.sessions import WRITE_SETTINGS
 from coordroomsd.store.writer import write_statement
@@ -44,7 +45,8 @@ def _rows(head: int, ask: Any) -> Rows:
     author = Author(1, "agent-1", "agent-1", "agent")
     message = Message("status", ask["body"], None)
     rows = Rows(now)
-    rows.heads[ROOM] = (head, head + ask["messages"])
+    room = Room(ROOM, "default", "room", "bench", "bench", now, head=head + ask["messages"])
+    rows.heads[ROOM] = (head, room)
     rows.events = [
         (ROOM, Event(head + number, "message", None, now, author, False, message))
         for number in range(1, ask["messages"] + 1)
