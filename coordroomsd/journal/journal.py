@@ -18,6 +18,7 @@ from typing import TypeVar
 from coordroomsd.clock import Clock
 from coordroomsd.domain.commands import Command
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.domain.messages import Post
 from coordroomsd.journal.draft import Draft
 from coordroomsd.journal.gathering import Gathering
 from coordroomsd.journal.publishing import Publishing
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 # A batch beyond this gains little more and makes its first caller wait for its last.
 MAX_BATCH = 500
+MAX_BATCH_CHARACTERS = 4 * 1024 * 1024
 MAX_POSITIONS = 2_000
 FLUSH_POSITIONS_EVERY_S = 1.0
 # How long a caller waits for a database that is away: longer than a crash recovery, shorter than a
@@ -131,10 +133,12 @@ class Journal:
 
     async def _next_batch(self) -> None:
         batch: list[Submission] = []
-        while self._queue and len(batch) < MAX_BATCH:
+        characters = 0
+        while self._queue and len(batch) < MAX_BATCH and characters < MAX_BATCH_CHARACTERS:
             submission = self._queue.popleft()
             if not submission.future.done():
                 batch.append(submission)
+                characters += _characters(submission.command)
         flushes, self._flushes = self._flushes, []
         flush = self._flush_due or bool(flushes)
         self._flush_due = False
@@ -260,6 +264,11 @@ class Journal:
 def _named(submission: Submission) -> str:
     """A command for the log, without what anybody has written."""
     return type(submission.command).__name__
+
+
+def _characters(command: Command) -> int:
+    """Of what it would store, about."""
+    return sum(len(draft.body) for draft in command.drafts) if isinstance(command, Post) else 0
 
 
 Future = TypeVar("Future")

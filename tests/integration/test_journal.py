@@ -46,6 +46,20 @@ async def test_what_is_queued_together_is_stored_together(daemon: Running) -> No
     assert bodies(await ada.events("plan")) == [f"{number}" for number in range(100)]
 
 
+async def test_large_messages_do_not_make_those_behind_them_wait_for_all(daemon: Running) -> None:
+    [ada] = await daemon.room("plan", "ada")
+    writer = HeldWriter(daemon.database)
+    writer.hold()
+    first = asyncio.create_task(ada.say("plan", "first"))
+    await writer.committed()
+    large = 16 * ["x" * 65_536]
+    later = [asyncio.create_task(ada.say("plan", *large)) for _ in range(12)]
+    await until(lambda: len(daemon.services.journal) == 12)
+    writer.release()
+    await asyncio.gather(first, *later)
+    assert len(writer.statements) == 1 + 3
+
+
 async def test_while_one_is_committed_the_next_gathers(daemon: Running) -> None:
     [ada] = await daemon.room("plan", "ada")
     writer = HeldWriter(daemon.database)
