@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import shlex
 import signal
 import sys
@@ -64,7 +65,8 @@ def serve(options: Options) -> int:
 
 
 def _end_before_anything_began(number: int, frame: FrameType | None) -> NoReturn:
-    sys.exit(DONE)
+    # An exception could come up where Python ignores one, in the midst of an import.
+    os._exit(DONE)
 
 
 def check_config(options: Options) -> int:
