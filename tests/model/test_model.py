@@ -18,7 +18,7 @@ from coordroomsd.live.timers import Timers
 from tests.model.harness import Harness
 from tests.model.rules import Rooms
 
-EXAMPLES = int(os.environ.get("COORDROOMS_MODEL_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("COORDROOMS_MODEL_EXAMPLES", "30"))
 STEPS = 50
 
 started: WeakSet[Timers] = WeakSet()
