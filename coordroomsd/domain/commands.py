@@ -40,7 +40,8 @@ class Counted(NamedTuple):
     through_seq: int
 
 
-class Needs(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Needs:
     """What a command must have at hand; the journal loads whatever memory does not hold."""
 
     room_id: int | None = None
@@ -97,7 +98,8 @@ class View(Protocol):
         """Take from a bucket. Raises `rate_limited`."""
 
 
-class Decision(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Decision:
     """What one command changes, and `result`, from which its answer is made.
 
     `room` is the state that `events` lead to; None when the command touches no room.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from coordroomsd.domain import ids
 from coordroomsd.domain.participants import Author
@@ -54,7 +54,8 @@ class Lease:
 Payload = Message | StatusLine | Reaction | Lease | None
 
 
-class Event(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Event:
     """One line of a room's log. `payload` is None for type `member`."""
 
     seq: int

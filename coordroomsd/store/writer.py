@@ -132,8 +132,6 @@ def _identity_parts(rows: Rows) -> Iterable[Part]:
 
 def _kept_and_ended(name: str, changes: dict[Any, Any], values: Any) -> Iterable[Part]:
     """What stands is put, what is None is deleted."""
-    if not changes:
-        return
     if kept := [(*key, *values(value)) for key, value in changes.items() if value is not None]:
         yield name, kept, ()
     if ended := [key for key, value in changes.items() if value is None]:
