@@ -31,7 +31,11 @@ def hold_state(state: StateDirectory) -> FileLock:
     """
     lock = FileLock(state.lock)
     if lock.acquire():
-        lock.write_note(str(os.getpid()))
+        try:
+            lock.write_note(str(os.getpid()))
+        except OSError:
+            lock.remove()
+            raise
         return lock
     holder = lock.read_note() or "unknown"
     lock.close()

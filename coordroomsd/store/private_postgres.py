@@ -7,6 +7,7 @@ password there.
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import signal
@@ -116,9 +117,11 @@ class PrivatePostgres:
             await self._make_database()
         except OSError as error:
             self._end_at_once()
+            is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            remedy = "Free some space there" if is_full else "Make it writable for this user"
             raise StateDirectoryError(
-                f"the state directory {self._state.path} does not serve: {error}. Make it "
-                "writable for this user, or name another with --state-dir"
+                f"the state directory {self._state.path} does not serve: {error}. {remedy}, or "
+                "name another with --state-dir"
             ) from error
         except BaseException:
             self._end_at_once()

@@ -119,38 +119,67 @@ class TestDisk:
         yield path
         subprocess.run(["umount", "--lazy", path], check=True)
 
-    async def test_writes_are_refused_while_it_is_full(self, disk: Path, state_dir: Path) -> None:
+    @pytest.fixture
+    async def daemon(self, disk: Path, state_dir: Path) -> AsyncIterator[DaemonProcess]:
+        """A daemon with that disk, not started."""
         daemon = DaemonProcess(state_dir)
-        try:
-            await daemon.start()
-            ann, bob = await two_in_a_room(daemon)
-            last = await self.fill(ann)
-            assert (last.status, last.body["code"]) == (503, "store_unavailable")
-            assert last.headers["retry-after"] == "1"
-            # Others fill what is left.
-            with (disk / "others").open("wb") as file, contextlib.suppress(OSError):
-                while file.write(bytes(1 << 16)):
-                    pass
-            assert (await say(ann, "no")).status == 503
-            history = await bob.call("GET", f"{ROOM}/messages", limit=1000)
-            assert history.status == 200
-            stored = history.body["latest_seq"]
-            wait = asyncio.create_task(bob.call("GET", f"{ROOM}/wait", after_seq=stored))
-            (disk / "others").unlink()
-            assert mount(disk, f"remount,size={LARGER_DISK}")
-            said = await say(ann, "there is space again")
-            assert said.status == 201
-            assert said.body["latest_seq"] == stored + 1
-            assert (await wait).body["woken_by"] == [stored + 1]
-            assert await daemon.end() == 0
-        finally:
-            await daemon.discard()
+        yield daemon
+        await daemon.discard()
+
+    async def test_writes_are_refused_while_it_is_full(
+        self, disk: Path, daemon: DaemonProcess
+    ) -> None:
+        await daemon.start()
+        ann, bob = await two_in_a_room(daemon)
+        last = await self.fill(ann)
+        assert (last.status, last.body["code"]) == (503, "store_unavailable")
+        assert last.headers["retry-after"] == "1"
+        # Others fill what is left.
+        fill_up(disk / "others")
+        assert (await say(ann, "no")).status == 503
+        history = await bob.call("GET", f"{ROOM}/messages", limit=1000)
+        assert history.status == 200
+        stored = history.body["latest_seq"]
+        wait = asyncio.create_task(bob.call("GET", f"{ROOM}/wait", after_seq=stored))
+        (disk / "others").unlink()
+        assert mount(disk, f"remount,size={LARGER_DISK}")
+        said = await say(ann, "there is space again")
+        assert said.status == 201
+        assert said.body["latest_seq"] == stored + 1
+        assert (await wait).body["woken_by"] == [stored + 1]
+        assert await daemon.end() == 0
+
+    async def test_a_start_on_a_full_one_says_so_and_leaves_nothing(
+        self, disk: Path, daemon: DaemonProcess
+    ) -> None:
+        await daemon.start()
+        assert await daemon.end() == 0
+        before = names(disk)
+        fill_up(disk / "others")
+        daemon.spawn()
+        assert await daemon.exit_code() == 1
+        assert "No space left on device. Free some space there" in daemon.read_log()
+        (disk / "others").unlink()
+        assert names(disk) == before
+        await daemon.start()
+        assert await daemon.end() == 0
 
     async def fill(self, caller: Caller) -> Reply:
         """Write until that is refused; the refusal."""
         while (reply := await say(caller, os.urandom(30_000).hex())).status == 201:
             pass
         return reply
+
+
+def names(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()}
+
+
+def fill_up(path: Path) -> None:
+    """Take all the space that there is, to the last byte."""
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
 
 
 def mount(path: Path, options: str) -> bool:
