@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 import stat
 import subprocess
 from collections.abc import Iterator
@@ -10,18 +13,27 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.processes import (
+    ROOM,
     Make,
     account,
     another_home,
     daemon,
     home,
+    is_waiting,
     left_behind,
     make,
     two_in_a_room,
 )
 from tests.daemon_processes import DaemonProcess, made_state
+from tests.faults.traffic import whole_log
 from tests.integration.keepers import Account, ordinary_user
 from tests.polling import until
+from tests.postgres_servers import execute
+
+END_SESSIONS = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name LIKE 'coordroomsd %'
+"""
 
 __all__ = ["account", "daemon", "home", "made_state", "make"]
 
@@ -66,6 +78,29 @@ class TestTwoOfThem:
         shown = await second.caller("ann").call("GET", "/me")
         assert shown.body["active_room"]["slug"] == "plan"
         assert await second.end() == 0
+
+    async def test_one_that_lost_its_database_to_another_ends(
+        self, make: Make, home: Path, account: Account, configured_address: str
+    ) -> None:
+        """As after a long stop of its machine, in which the network gave its sessions up."""
+        daemon = make(home, "--database-url", configured_address)
+        await daemon.start()
+        ann, bob = await two_in_a_room(daemon)
+        wait = asyncio.create_task(bob.call("GET", f"{ROOM}/wait", after_seq=2, timeout_s=60))
+        await until(lambda: is_waiting(ann))
+        os.kill(daemon.pid, signal.SIGSTOP)
+        await execute(configured_address, END_SESSIONS)
+        second = make(another_home(home, account), "--database-url", configured_address)
+        await second.start()
+        os.kill(daemon.pid, signal.SIGCONT)
+        message = {"messages": [{"kind": "decision", "body": "by which of them?"}]}
+        writing = asyncio.create_task(ann.call("POST", f"{ROOM}/messages", message))
+        assert await daemon.exit_code() == 1
+        assert "another coordroomsd took the database" in daemon.read_log().splitlines()[-1]
+        assert (await wait).body["reason"] == "closing"
+        await asyncio.gather(writing, return_exceptions=True)
+        log = await whole_log(second.caller("ann"), ROOM)
+        assert [event["type"] for event in log] == ["member", "member"]
 
     async def test_at_the_same_moment(self, make: Make, home: Path, account: Account) -> None:
         """Two state directories and one socket: one of them serves, and the other says why not."""
