@@ -23,6 +23,15 @@ log = logging.getLogger(__name__)
 LONGEST_PAUSE_S: Final = 1.0
 CLOSE_WITHIN_S: Final = 5.0
 
+# What a connection that is cut raises, also in the midst of its being made.
+_CONNECTION_FAULTS: Final = (
+    StoreError,
+    OSError,
+    asyncpg.PostgresError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+)
+
 
 class Database:
     """Made by `open`; nobody else writes to it until `close`.
@@ -124,7 +133,7 @@ class Database:
                 await self._connect_writer()
             except OwnershipLostError:
                 raise
-            except (StoreError, OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except _CONNECTION_FAULTS as error:
                 if not pause:
                     log.warning("the write connection is lost, trying again: %s", error)
             else:
