@@ -43,9 +43,10 @@ async def end_what_runs_out(journal: Journal, timers: Timers, clock: Clock) -> N
     async def end_in(room_id: int) -> Refusal | None:
         try:
             await journal.execute(EndOverdue(room_id), lambda _, __: Answer(200, b""))
-        except Refusal as refusal:
+        except Exception as error:
+            # Whatever is wrong with one room, the others' deadlines go on.
             timers.arm(room_id, clock.now() + RETRY_AFTER)
-            return refusal
+            return refusal_of(error)
         return None
 
     while True:
