@@ -110,6 +110,15 @@ class Caller:
         return self.receive()
 
 
+_METRICS = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def until_parked(caller: Caller, number: int) -> None:
+    """Return when so many calls are parked in the daemon."""
+    while b"coordrooms_waiters %d.0\n" % number not in caller.call(_METRICS).body:
+        pass
+
+
 class Crowd:
     """Many connections, in one thread."""
 

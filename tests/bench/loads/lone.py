@@ -17,15 +17,12 @@ def main() -> None:
     room, waiter = ask["room"], ask["waiter"]
     posting, waiting = wires.Caller(ask["socket"]), wires.Caller(ask["socket"])
     post = wires.post(room, ask["poster"], ask["body"])
-    member = f'"{waiter}"'.encode()
-    look = wires.request("GET", f"/rooms/{room}/members", ask["poster"])
     start = waiting.call(wires.request("GET", f"/rooms/{room}/messages?limit=1", waiter))
     after_seq = start.expect(200)["latest_seq"]
     seconds = []
     for _ in range(ask["count"]):
         waiting.send(wires.wait(room, waiter, after_seq))
-        while not _is_parked(posting.call(look).body, member):
-            pass
+        wires.until_parked(posting, 1)
         began = time.perf_counter()
         posting.send(post)
         woken = waiting.receive()
@@ -33,11 +30,6 @@ def main() -> None:
         after_seq = woken.expect(200)["next_after_seq"]
         posting.receive().check(201)
     say(seconds)
-
-
-def _is_parked(members: bytes, member: bytes) -> bool:
-    row = members[members.index(member) :]
-    return row.index(b'"waiting":true') < row.index(b"}") if b'"waiting":true' in row else False
 
 
 if __name__ == "__main__":

@@ -27,18 +27,12 @@ def main() -> None:
     for turn in range(ask["rounds"]):
         for index, name in enumerate(names):
             crowd.send(index, wires.wait(room, name, after_seq))
-        _until_parked(poster, room, poster_name, number)
+        wires.until_parked(poster, number)
         if turn == 0:
             say("parked")
             until_told()
         after_seq, found = _wake(poster, post, crowd, number)
         say(found)
-
-
-def _until_parked(poster: wires.Caller, room: str, poster_name: str, number: int) -> None:
-    look = wires.request("GET", f"/rooms/{room}/members", poster_name)
-    while poster.call(look).body.count(b'"waiting":true') < number:
-        pass
 
 
 def _wake(
