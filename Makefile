@@ -16,7 +16,7 @@ HOSTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/coordrooms/hosts
 REQUESTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench neighbours faults fuzz hosts lock clean
+.PHONY: help run test check format bench neighbours faults fuzz hosts lock wheels clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -67,8 +67,13 @@ lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer 
 	@$(COMPILE) pyproject.toml client/pyproject.toml --group dev -o $(LOCK) $(ARGS)
 	@$(COMPILE) --group dev-bench -c $(LOCK) -o $(BENCH_LOCK) $(ARGS)
 
+wheels: $(VENV)/installed ## build both distributions into dist/
+	@rm -rf dist
+	@$(PYTHON_HERE) -m hatchling build -t wheel -d dist
+	@cd client && ../$(PYTHON_HERE) -m hatchling build -t wheel -d ../dist
+
 clean: ## remove what make made; rooms and messages stay
-	@rm -rf $(VENV) .hypothesis .mypy_cache .ruff_cache
+	@rm -rf $(VENV) dist .hypothesis .mypy_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/installed: $(PYTHON_HERE) $(LOCK) pyproject.toml client/pyproject.toml
