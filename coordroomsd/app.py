@@ -60,6 +60,8 @@ class Daemon:
     metrics: Metrics
     failed: asyncio.Future[None]
     database: Database
+    # Put into force what RELOADED keys say now.
+    adopt: Callable[[Config], None]
 
     async def ready(self) -> None:
         """Raises the Refusal that a call would meet."""
@@ -145,12 +147,22 @@ async def running(
         people,
         Wakes(),
         buckets,
-        PeerPolicy(config.conversations.peer_policy, config.conversations.peers),
+        lambda: PeerPolicy(in_force.conversations.peer_policy, in_force.conversations.peers),
         database.generation,
         jitter,
         new_secret,
         sweeping.hasten,
     )
+
+    in_force = config
+
+    def adopt(config: Config) -> None:
+        nonlocal in_force
+        in_force = config
+        buckets.limits = _limits(config.limits)
+        hub.max_waiters = config.limits.max_waiters
+        sweeping.keep(config.retention)
+
     metrics.observe("waiters", "Calls parked in a wait", lambda: hub.statistics().waiting)
     metrics.observe("streams", "Open event streams", lambda: hub.statistics().streaming)
     metrics.observe("rooms_loaded", "Rooms in memory", lambda: len(rooms))
@@ -171,7 +183,7 @@ async def running(
     for task in (writing, *chores):
         task.add_done_callback(lambda task: _report(task, failed))
     try:
-        yield Daemon(Api(services), hub, people, metrics, failed, database)
+        yield Daemon(Api(services), hub, people, metrics, failed, database, adopt)
     finally:
         for chore in chores:
             chore.cancel()

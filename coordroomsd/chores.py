@@ -98,6 +98,11 @@ class Sweeping:
         self._default = default
         self._hastened = asyncio.Event()
 
+    def keep(self, default: Retention) -> None:
+        """What rooms without a policy of their own keep from now on."""
+        self._default = default
+        self.hasten()
+
     def hasten(self) -> None:
         """A policy has changed: sweep now."""
         self._hastened.set()

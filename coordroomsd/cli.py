@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import json
 import os
 import shlex
@@ -22,7 +23,7 @@ from typing import NoReturn, TypeVar
 
 from coordroomsd import __version__, addresses
 from coordroomsd.config import Config, ConfigurationError, load
-from coordroomsd.endings import ending_signals
+from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
 from coordroomsd.locations import Account
 from coordroomsd.settings import SECTIONS
@@ -59,9 +60,18 @@ def serve(options: Options) -> int:
     # Until the daemon itself looks after them: the import alone takes half a second.
     for number in ending_signals():
         signal.signal(number, _end_before_anything_began)
+    if is_told_of_hang_ups():
+        terminal = Terminal()
+
+        def hung_up(number: int, frame: FrameType | None) -> None:
+            # Without a terminal that is gone: the configuration is about to be read anyway.
+            if terminal.is_gone():
+                _end_before_anything_began(number, frame)
+
+        signal.signal(signal.SIGHUP, hung_up)
     from coordroomsd import server
 
-    return server.serve(_configuration(options))
+    return server.serve(_configuration(options), functools.partial(_configuration, options))
 
 
 def _end_before_anything_began(number: int, frame: FrameType | None) -> NoReturn:
@@ -71,6 +81,8 @@ def _end_before_anything_began(number: int, frame: FrameType | None) -> NoReturn
 
 def check_config(options: Options) -> int:
     config = _configuration(options)
+    if options.quiet:
+        return DONE
     file = options.config or Account().config_file()
     if file is not None:
         print(f"# {file} {'is read' if file.exists() else 'is not there: nothing is set by file'}")
@@ -110,6 +122,10 @@ class Command:
     arguments: Callable[[argparse.ArgumentParser], None] | None = None
 
 
+def _add_quiet(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="show faults alone")
+
+
 def _add_enrolment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="whom the code is for")
     parser.add_argument("--kind", choices=("agent", "human"), help="default: agent")
@@ -124,7 +140,9 @@ def _add_enrolment(parser: argparse.ArgumentParser) -> None:
 
 COMMANDS = (
     Command("serve", "run the daemon until it is told to end", serve),
-    Command("check-config", "show the effective configuration, or its faults", check_config),
+    Command(
+        "check-config", "show the effective configuration, or its faults", check_config, _add_quiet
+    ),
     Command("migrate", "bring the database's schema up to date, and end", migrate),
     Command("enroll", "make a one-time code that lets somebody in", enroll, _add_enrolment),
 )

@@ -8,9 +8,10 @@ import functools
 import logging
 import os
 import resource
+import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import uvicorn
@@ -21,7 +22,7 @@ from starlette.types import ASGIApp
 from coordroomsd import app
 from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.config import Config
-from coordroomsd.endings import ending_signals
+from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.greeting import greeting
 from coordroomsd.http.calls import Calls
 from coordroomsd.http.credentials import EnrolledTokens
@@ -34,6 +35,7 @@ from coordroomsd.http.tools import Tools
 from coordroomsd.listeners import BACKLOG, open_listeners
 from coordroomsd.live.waiters import Hub
 from coordroomsd.mcp.gateways import Gateway
+from coordroomsd.reloading import Reloading
 from coordroomsd.systemd import Notifier
 
 KEEP_IDLE_CONNECTIONS_S = 75
@@ -41,23 +43,29 @@ KEEP_IDLE_CONNECTIONS_S = 75
 ANSWER_WITHIN_S = 1
 
 
-def serve(config: Config) -> NoReturn:
+def serve(config: Config, read_again: Callable[[], Config]) -> NoReturn:
     """Run the daemon until a signal asks it to end, and end the process.
 
+    SIGHUP asks for the configuration to be read again.
     Raises StoreError or SocketError when it cannot start or go on.
     """
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
     )
+    _log_from(config.log.level)
     _allow_many_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        code = runner.run(_run(config))
+        code = runner.run(_run(config, read_again))
     # All is closed. An import may still be under way, and the interpreter would take itself apart:
     # on a busy machine that is seconds in which nothing is left to do.
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def _log_from(level: str) -> None:
+    logging.getLogger().setLevel(level.upper())
 
 
 def _allow_many_descriptors() -> None:
@@ -67,26 +75,34 @@ def _allow_many_descriptors() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-async def _run(config: Config) -> int:
+async def _run(config: Config, read_again: Callable[[], Config]) -> int:
     manager = Notifier()
-    ending = Ending(manager)
+    reloading = Reloading(config, read_again, manager)
+    ending = Ending(manager, reloading)
     try:
         async with app.opened(config) as daemon:
             with contextlib.ExitStack() as open_sockets:
                 listeners = open_listeners(config, open_sockets)
                 gateway = Gateway(daemon.api)
-                server = _server(config, daemon, gateway, ending)
+                guard = _guard(config)
+                server = _server(daemon, gateway, guard, ending)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
                 await gateway.start(listeners.mcp)
                 ending.is_starting = False
                 sys.stdout.write(greeting(config))
                 sys.stdout.flush()
-                manager.ready(f"serves {config.server.socket}")
-                watched = asyncio.create_task(_stay_alive(manager), name="watchdog")
+                status = f"serves {config.server.socket}"
+                manager.ready(status)
+                adopt = functools.partial(_adopt, daemon, guard)
+                beside = [
+                    asyncio.create_task(_stay_alive(manager), name="watchdog"),
+                    asyncio.create_task(reloading.run(adopt, status), name="reloading"),
+                ]
                 async with asyncio.TaskGroup() as serving:
                     serving.create_task(gateway.run(), name="mcp")
                     serving.create_task(server.serve(listeners.http), name="http")
-                watched.cancel()
+                for task in beside:
+                    task.cancel()
             if daemon.failed.done():
                 daemon.failed.result()
     except asyncio.CancelledError:
@@ -101,13 +117,17 @@ class Ending:
     While the daemon is starting it cancels the start, which leaves nothing behind.
     """
 
-    def __init__(self, manager: Notifier) -> None:
+    def __init__(self, manager: Notifier, reloading: Reloading) -> None:
         self._manager = manager
+        self._reloading = reloading
+        self._terminal = Terminal()
         self.has_begun = asyncio.Event()
         self.is_starting = True
         self._task = asyncio.current_task()
         for number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(number, self.begin)
+        if is_told_of_hang_ups():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._hung_up)
 
     def begin(self) -> None:
         """May be called again and again."""
@@ -117,6 +137,12 @@ class Ending:
         self._manager.stopping()
         if self.is_starting and self._task:
             self._task.cancel()
+
+    def _hung_up(self) -> None:
+        if self._terminal.is_gone():
+            self.begin()
+        else:
+            self._reloading.ask()
 
 
 class Server(uvicorn.Server):
@@ -169,13 +195,12 @@ class Server(uvicorn.Server):
             ends.create_task(super().shutdown(sockets))
 
 
-def _server(config: Config, daemon: app.Daemon, gateway: Gateway, ending: Ending) -> Server:
+def _server(daemon: app.Daemon, gateway: Gateway, guard: Guard | None, ending: Ending) -> Server:
     tokens = EnrolledTokens(daemon.people)
     routes = [
         *probe_routes(daemon.ready, description(OPERATIONS), daemon.metrics, tokens),
         Route("/mcp", Tools(tokens, gateway.http)),
     ]
-    guard = _guard(config)
     calls = Calls(daemon.api, tokens, daemon.metrics, guard)
     return Server(calls, Site(guard, routes), daemon.hub, gateway, ending)
 
@@ -184,8 +209,20 @@ def _guard(config: Config) -> Guard | None:
     """Only TCP needs one."""
     if config.server.listen is None:
         return None
+    return Guard(_own_hosts(config))
+
+
+def _own_hosts(config: Config) -> list[str]:
     host, _, port = str(config.server.listen).rpartition(":")
-    return Guard(own_hosts(host, int(port), config.server.hosts))
+    return own_hosts(host, int(port), config.server.hosts)
+
+
+def _adopt(daemon: app.Daemon, guard: Guard | None, config: Config) -> None:
+    """Put into force what RELOADED keys say now."""
+    daemon.adopt(config)
+    if guard:
+        guard.let_in(_own_hosts(config))
+    _log_from(config.log.level)
 
 
 async def _stay_alive(manager: Notifier) -> None:

@@ -1,6 +1,7 @@
 """The keys of the configuration: their defaults, types and ranges.
 
-`config.example.toml` says what they are for.
+`config.example.toml` says what they are for. SIGHUP puts keys that are RELOADED into force, by way
+of `server.py` and `Daemon.adopt`; every other one waits for a restart.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -61,13 +62,23 @@ def _is_pair(item: object) -> bool:
             return False
 
 
+class _Reloaded:
+    """What SIGHUP puts into force without a restart."""
+
+
+RELOADED: Final = _Reloaded()
+
 SocketPath = Annotated[Path, BeforeValidator(_socket_path)]
-Burst = Annotated[int, Field(ge=0, le=1_000_000)]
-Rate = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
+Burst = Annotated[int, Field(ge=0, le=1_000_000), RELOADED]
+Rate = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False), RELOADED]
 
 
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+    @classmethod
+    def is_reloaded(cls, key: str) -> bool:
+        return RELOADED in cls.model_fields[key].metadata
 
 
 class Database(Section):
@@ -85,7 +96,7 @@ class Server(Section):
     socket: SocketPath
     mcp_socket: SocketPath
     listen: Annotated[Listen, BeforeValidator(_listen)] | None = None
-    hosts: Annotated[tuple[str, ...], BeforeValidator(_hosts)] = ()
+    hosts: Annotated[tuple[str, ...], BeforeValidator(_hosts), RELOADED] = ()
 
     @model_validator(mode="after")
     def _sockets_differ(self) -> Server:
@@ -110,19 +121,19 @@ class Limits(Section):
     claim_per_s: Rate = 0.1
     room_burst: Burst = 30
     room_per_s: Rate = 0.2
-    max_waiters: Annotated[int, Field(ge=1, le=1_000_000)] = 20_000
+    max_waiters: Annotated[int, Field(ge=1, le=1_000_000), RELOADED] = 20_000
 
 
 class Retention(Section):
     """What rooms without a policy of their own keep; 0 keeps everything."""
 
-    max_age_s: Annotated[int, Field(ge=0, le=3_153_600_000)] = 0
-    max_events: Annotated[int, Field(ge=0, le=1_000_000_000_000)] = 0
+    max_age_s: Annotated[int, Field(ge=0, le=3_153_600_000), RELOADED] = 0
+    max_events: Annotated[int, Field(ge=0, le=1_000_000_000_000), RELOADED] = 0
 
 
 class Conversations(Section):
-    peer_policy: Literal["open", "listed"] = "open"
-    peers: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs)] = ()
+    peer_policy: Annotated[Literal["open", "listed"], RELOADED] = "open"
+    peers: Annotated[tuple[tuple[str, str], ...], BeforeValidator(_pairs), RELOADED] = ()
 
     @model_validator(mode="after")
     def _a_list_is_in_force(self) -> Conversations:
@@ -130,6 +141,11 @@ class Conversations(Section):
         if self.peers and self.peer_policy == "open":
             raise ValueError('peers counts only with peer_policy = "listed"')
         return self
+
+
+class Log(Section):
+    # No "debug": libraries write bodies and tokens there.
+    level: Annotated[Literal["info", "warning", "error"], RELOADED] = "info"
 
 
 class Cluster(Section):
@@ -143,6 +159,7 @@ SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
         "limits": Limits,
         "retention": Retention,
         "conversations": Conversations,
+        "log": Log,
         "cluster": Cluster,
     }
 )
@@ -162,5 +179,6 @@ class Config:
     limits: Limits
     retention: Retention
     conversations: Conversations
+    log: Log
     cluster: Cluster
     sources: Mapping[str, str] = field(compare=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import MutableMapping
 from pathlib import Path
 
@@ -28,6 +29,11 @@ class Notifier:
 
     def ready(self, status: str) -> None:
         self._send(f"READY=1\nSTATUS={status}")
+
+    def reloading(self) -> None:
+        """Until `ready`. The moment tells the manager which of its requests this answers."""
+        now_us = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={now_us}")
 
     def stopping(self) -> None:
         self._send("STOPPING=1")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -100,8 +102,17 @@ class DaemonProcess:
         """Start from a copy: making the data anew takes a second."""
         subprocess.run(["cp", "-a", made_state, self.state_dir], check=True)
 
-    def spawn(self) -> None:
-        """In a process group of its own, as a shell gives each command one."""
+    def configure(self, config: str) -> None:
+        """For the next start or reload."""
+        self._config.write_text(config)
+
+    def spawn(self, terminal: int | None = None) -> None:
+        """In a session of its own, with that terminal if there is one."""
+
+        def take_terminal() -> None:
+            if terminal is not None:
+                fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
         serve = [self._python, "-m", "coordroomsd", "serve", "--config", str(self._config)]
         serve += ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
         with self.log.open("ab") as log:
@@ -113,6 +124,7 @@ class DaemonProcess:
                 cwd=REPOSITORY,
                 env=self._environment,
                 start_new_session=True,
+                preexec_fn=take_terminal,
                 **self._launch,
             )
 

@@ -28,7 +28,7 @@ async def open_conversation(call: Call) -> Answer:
     if body.with_ == call.acting.conversation_id:
         raise invalid("with", "is yourself; a conversation has two parties")
     other = await places.named_participant(call, body.with_)
-    command = OpenConversation(call.acting, other, call.services.peer_policy)
+    command = OpenConversation(call.acting, other, call.services.peer_policy())
 
     def respond(decision: Decision, draft: Draft) -> Answer:
         opened: Opened = decision.result

@@ -30,7 +30,8 @@ class Services:
     people: People
     wakes: Wakes
     buckets: Buckets
-    peer_policy: PeerPolicy
+    # The one in force at the moment.
+    peer_policy: Callable[[], PeerPolicy]
     generation: str
     # A number from 0 up to 1, for time-outs that do not fall together.
     jitter: Callable[[], float]

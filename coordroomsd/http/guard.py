@@ -26,6 +26,10 @@ class Guard:
     """`hosts` are the values of Host that are ours, in lower case."""
 
     def __init__(self, hosts: Iterable[str]) -> None:
+        self.let_in(hosts)
+
+    def let_in(self, hosts: Iterable[str]) -> None:
+        """These from now on, and no others."""
         self._hosts = frozenset(hosts)
         self._origins = frozenset(
             f"{scheme}://{host}" for scheme in ("http", "https") for host in self._hosts

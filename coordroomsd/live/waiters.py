@@ -144,7 +144,8 @@ class Hub:
     """All waiters of the daemon: how many there may be, ending some, and closing down."""
 
     def __init__(self, max_waiters: int) -> None:
-        self._max_waiters = max_waiters
+        # May change; whoever is parked already stays.
+        self.max_waiters = max_waiters
         self._waiters: set[Waiter] = set()
         self._streams: set[Waiter] = set()
         # A call may be on its way here while its credential is revoked.
@@ -158,10 +159,10 @@ class Hub:
         """Raises `too_many_waiters`, or `unauthorized` under a credential that was revoked."""
         if waiter.credential in self._revoked:
             raise Refusal("unauthorized", "The token was revoked while the call came in.")
-        if len(self._waiters) + len(self._streams) >= self._max_waiters:
+        if len(self._waiters) + len(self._streams) >= self.max_waiters:
             raise Refusal(
                 "too_many_waiters",
-                f"{self._max_waiters} calls are parked here, which is this daemon's limit.",
+                f"{self.max_waiters} calls are parked here, which is this daemon's limit.",
             )
         (self._streams if stream else self._waiters).add(waiter)
 

@@ -41,9 +41,8 @@ class TestEnding:
             lambda daemon: daemon.end(signal.SIGTERM),
             # These go to all of a terminal's processes, and the database must not end first.
             lambda daemon: daemon.end(signal.SIGINT, group=True),
-            lambda daemon: daemon.end(signal.SIGHUP, group=True),
         ],
-        ids=["SIGTERM", "Ctrl-C", "a closed terminal"],
+        ids=["SIGTERM", "Ctrl-C"],
     )
     async def test_it_answers_whoever_waits_and_leaves_only_data(
         self,
@@ -60,6 +59,26 @@ class TestEnding:
         assert daemon.no_server_runs()
         assert left_behind(daemon) == set()
         assert "Traceback" not in daemon.read_log()
+
+    @AS_BOTH
+    async def test_a_closed_terminal(self, make: Make, home: Path) -> None:
+        """Also in the midst of the start, and each process of the terminal is told."""
+        daemon = make(home)
+        for moment in (0.1, 0.6, None):
+            ours, its = os.openpty()
+            daemon.spawn(terminal=its)
+            os.close(its)
+            if moment is None:
+                await daemon.ready()
+                await two_in_a_room(daemon)
+            else:
+                await asyncio.sleep(moment)
+            os.close(ours)
+            # Before any line of ours is run, it ends Python itself.
+            assert await daemon.exit_code() in (0, -signal.SIGHUP), daemon.read_log()
+            await until(daemon.no_server_runs)
+            assert left_behind(daemon) == set()
+            assert "Traceback" not in daemon.read_log()
 
     async def test_callers_that_say_nothing_or_half_do_not_hold_it_up(
         self, daemon: DaemonProcess

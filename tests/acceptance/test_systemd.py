@@ -39,7 +39,7 @@ def units(tmp_path: Path) -> Path:
     folder = tmp_path / "systemd"
     shutil.copytree(UNITS, folder)
     for unit in folder.glob("*/*.service"):
-        unit.write_text(unit.read_text().replace("=coordroomsd serve", f"={DAEMON} serve"))
+        unit.write_text(unit.read_text().replace("=coordroomsd ", f"={DAEMON} "))
     return folder
 
 

@@ -16,7 +16,7 @@ from coordroomsd.api.callers import Caller
 from coordroomsd.api.services import Services
 from coordroomsd.clock import Clock
 from coordroomsd.config import Config
-from coordroomsd.settings import Cluster, Conversations, Limits, Retention, Server
+from coordroomsd.settings import Cluster, Conversations, Limits, Log, Retention, Server
 from coordroomsd.settings import Database as DatabaseSection
 from coordroomsd.store.database import Database
 from coordroomsd.store.sessions import ConnectArguments
@@ -56,6 +56,7 @@ def config(limits: Limits = NO_LIMITS) -> Config:
         limits=limits,
         retention=Retention(),
         conversations=Conversations(),
+        log=Log(),
         cluster=Cluster(),
         sources={},
     )

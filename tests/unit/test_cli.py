@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,14 +33,15 @@ def test_serve_runs_the_daemon_with_the_configuration(
 ) -> None:
     served: list[Config] = []
 
-    def serve(config: Config) -> int:
-        served.append(config)
+    def serve(config: Config, read_again: Callable[[], Config]) -> int:
+        served.extend((config, read_again()))
         return 7
 
     monkeypatch.setattr(server, "serve", serve)
     arguments = ["--state-dir", "/d", "--socket", "/s.sock", "--listen", "[::1]:80"]
     assert cli.main(["serve", *arguments, "--database-url", URL]) == 7
-    [config] = served
+    [config, again] = served
+    assert again == config
     assert config.state_dir == Path("/d")
     assert config.server.socket == Path("/s.sock")
     assert config.server.listen == ("::1", 80)
@@ -50,7 +52,7 @@ def test_serve_runs_the_daemon_with_the_configuration(
 def test_what_it_cannot_start_on_is_a_sentence(
     failure: type[Exception], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def serve(config: Config) -> int:
+    def serve(config: Config, read_again: object) -> int:
         raise failure("it is another daemon's")
 
     monkeypatch.setattr(server, "serve", serve)
@@ -59,7 +61,7 @@ def test_what_it_cannot_start_on_is_a_sentence(
 
 
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    def serve(config: Config) -> int:
+    def serve(config: Config, read_again: object) -> int:
         raise KeyError("a bug")
 
     monkeypatch.setattr(server, "serve", serve)
@@ -107,6 +109,16 @@ def test_check_config_says_that_there_is_no_file(
     assert set(tomllib.loads(out)["server"]) == {"socket", "mcp_socket", "hosts"}
 
 
+def test_check_config_can_show_faults_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert cli.main(["check-config", "--quiet"]) == 0
+    (tmp_path / "config.toml").write_text("[limits]\nroom_burst = -1")
+    assert cli.main(["check-config", "--quiet"]) == 1
+    shown = capsys.readouterr()
+    assert (shown.out, len(shown.err.splitlines())) == ("", 1)
+
+
 def test_no_command_shows_a_password(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert cli.main(["check-config", "--database-url", URL]) == 0
     assert 'url = "postgresql://ann:***@db.example.org/rooms"' in capsys.readouterr().out
@@ -144,7 +156,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_interrupting_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def serve(config: Config) -> int:
+    def serve(config: Config, read_again: object) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(server, "serve", serve)

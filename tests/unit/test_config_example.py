@@ -44,6 +44,17 @@ def test_the_example_shows_the_defaults(tmp_path: Path) -> None:
     assert {key for key in shown if shown[key] != defaults[key]} == without
 
 
+def test_the_example_names_what_waits_for_a_restart() -> None:
+    [named] = re.findall(
+        r"^# changed\. Keys (.*) wait for a restart\.$", EXAMPLE, flags=re.MULTILINE
+    )
+    waiting = []
+    for section, model in SECTIONS.items():
+        keys = [key for key in model.model_fields if not model.is_reloaded(key)]
+        waiting += [f"[{section}]"] if len(keys) == len(model.model_fields) else keys
+    assert set(re.findall(r"\[?[a-z_]{3,}\]?", named)) - {"under", "and"} == set(waiting)
+
+
 def test_the_example_says_why_above_each_key_or_pair() -> None:
     lines = EXAMPLE.splitlines()
     for before, line in itertools.pairwise(lines):
