@@ -66,7 +66,7 @@ def test_a_key_that_is_taken_out_has_its_default_again(file: File) -> None:
 
 
 @contextmanager
-def reloading(file: File, notified: Path | None = None) -> Iterator[tuple[Reloading, list[Config]]]:
+def running(file: File, notified: Path | None = None) -> Iterator[tuple[Reloading, list[Config]]]:
     """One that runs, and what it has put into force."""
     adopted: list[Config] = []
     notifier = Notifier({"NOTIFY_SOCKET": str(notified)} if notified else {})
@@ -85,7 +85,7 @@ async def logged(caplog: pytest.LogCaptureFixture, enough: Callable[[list[str]],
 async def test_a_file_with_faults_changes_nothing_and_each_is_named(
     file: File, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with reloading(file) as (asked, adopted):
+    with running(file) as (asked, adopted):
         file.write("[limits]\nmesage_burst = 1\nclaim_burst = -1\nroom_burst = 5")
         asked.ask()
         text = await logged(caplog, lambda lines: len(lines) == 2)
@@ -117,7 +117,7 @@ async def test_what_has_changed_is_told_without_values(
     file: File, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    with reloading(file) as (asked, _):
+    with running(file) as (asked, _):
         file.write(f"[database]\nurl = '{PASSWORD}'\n[log]\nlevel = 'info'")
         asked.ask()
         text = await logged(caplog, lambda lines: len(lines) == 2)
@@ -138,7 +138,7 @@ async def test_the_manager_hears_when_it_begins_and_when_it_is_done(
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "notify"))
         manager.setblocking(False)
-        with reloading(file, tmp_path / "notify") as (asked, _):
+        with running(file, tmp_path / "notify") as (asked, _):
             for text in ("", "not TOML"):
                 file.write(text)
                 asked.ask()
