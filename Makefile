@@ -42,8 +42,8 @@ format: $(VENV)/installed ## put the code into its format, and repair what lint 
 bench: $(VENV)/installed-for-bench ## measure the daemon beside floors and neighbours; writes docs/benchmarks.md (ARGS="lone --rounds 3" writes nothing)
 	@$(PYTHON_HERE) -m tests.bench $(ARGS)
 
-neighbours: ## install what make bench compares with (Debian, as root); their services are not started
-	RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server nats-server
+neighbours: ## install the Redis that make bench compares with (Debian, as root); its service is not started
+	RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server
 
 faults: $(VENV)/installed ## kill daemon and database under load (ROUNDS=200)
 	@FAULT_ROUNDS=$(ROUNDS) $(PATIENT) tests/faults $(ARGS)

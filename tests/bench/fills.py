@@ -64,47 +64,68 @@ async def members(connection: asyncpg.Connection, number: int, *, room: int = 1)
 
 async def alone(connection: asyncpg.Connection, number: int) -> None:
     """In each of so many rooms one active member: `agent-n` in room n."""
+    await groups(connection, number, 1)
+
+
+async def groups(connection: asyncpg.Connection, rooms: int, each: int) -> None:
+    """In each of so many rooms `each` active members: the first `each` agents in room 1, and on."""
+    members = rooms * each
     await connection.execute(
         """
         INSERT INTO participants
             (id, project, conversation_id, name, kind, role, active_room_id, created_at)
-        SELECT n, 'default', 'agent-' || n, 'agent-' || n, 'agent', 'agent', n, now()
+        SELECT n, 'default', 'agent-' || n, 'agent-' || n, 'agent', 'agent', (n - 1) / $2 + 1, now()
         FROM generate_series(1, $1::bigint) AS n
         """,
-        number,
+        members,
+        each,
     )
     await connection.execute(
         """
         INSERT INTO memberships (room_id, id, participant_id, active, cursor, last_seen_seq,
                                  last_seen_at, created_at)
-        SELECT n, n, n, true, 1, 1, now(), now() FROM generate_series(1, $1::bigint) AS n
+        SELECT (n - 1) / $2 + 1, n, n, true, (n - 1) % $2 + 1, (n - 1) % $2 + 1, now(), now()
+        FROM generate_series(1, $1::bigint) AS n
         """,
-        number,
+        members,
+        each,
     )
     await connection.execute(
         """
         INSERT INTO events (room_id, seq, type, reason, at, membership_id, by_daemon)
-        SELECT n, 1, 'member', 'joined', now(), n, false FROM generate_series(1, $1::bigint) AS n
+        SELECT (n - 1) / $2 + 1, (n - 1) % $2 + 1, 'member', 'joined', now(), n, false
+        FROM generate_series(1, $1::bigint) AS n
         """,
-        number,
+        members,
+        each,
     )
-    await connection.execute("UPDATE rooms SET latest_seq = 1 WHERE id <= $1", number)
+    await connection.execute("UPDATE rooms SET latest_seq = $2 WHERE id <= $1", rooms, each)
 
 
-async def messages(connection: asyncpg.Connection, number: int, *, room: int = 1) -> None:
-    """Messages of 200 bytes by the room's first member, after what is there."""
+async def messages(connection: asyncpg.Connection, number: int, *, rooms: int = 1) -> None:
+    """In each of the first rooms so many messages of 200 bytes by its first member, at the end."""
+    # Row by row, the index of words would take ten times as long as all the rest.
+    words = await connection.fetchval("SELECT pg_get_indexdef('events_by_word'::regclass)")
+    await connection.execute("DROP INDEX events_by_word")
     await connection.execute(
         """
         INSERT INTO events (room_id, seq, type, at, membership_id, by_daemon, kind, body)
-        SELECT $2, latest_seq + n, 'message', now(), 1, false, 'status', repeat('x', 200)
-        FROM rooms, generate_series(1, $1::bigint) AS n WHERE id = $2
+        WITH logs AS MATERIALIZED (
+            SELECT room_id, latest_seq, min(m.id) AS author
+            FROM rooms AS r JOIN memberships AS m ON m.room_id = r.id
+            WHERE r.id <= $2 GROUP BY room_id, latest_seq
+        )
+        SELECT room_id, latest_seq + n, 'message', now(), author, false, 'status', repeat('x', 200)
+        FROM logs, generate_series(1, $1::bigint) AS n
         """,
         number,
-        room,
+        rooms,
     )
     await connection.execute(
-        "UPDATE rooms SET latest_seq = latest_seq + $1 WHERE id = $2", number, room
+        "UPDATE rooms SET latest_seq = latest_seq + $1 WHERE id <= $2", number, rooms
     )
+    await connection.execute("SET maintenance_work_mem = '512MB'")
+    await connection.execute(words)
 
 
 async def deadlines(

@@ -6,32 +6,38 @@ import importlib.metadata
 import os
 import platform
 import subprocess
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from coordroomsd import __version__
 from tests.bench import neighbours
 
+# Modules that only the bench needs.
+NEEDED = ("matplotlib", "nats", "redis")
 _LIBRARIES = (
     "asyncpg", "httptools", "orjson", "pydantic", "uvicorn", "uvloop", "mcp", "redis", "nats-py",
 )  # fmt: skip
 
 
-def described(began: datetime) -> list[str]:
+def described(began: datetime, ended: datetime, command: str, load_at_start: float) -> list[str]:
     """Lines for the head of the report."""
     memory = int(Path("/proc/meminfo").read_text().split()[1]) / 1024 / 1024
-    ended = datetime.now(UTC)
     return [
-        f"{began:%Y-%m-%d %H:%M} UTC, {(ended - began).total_seconds() / 60:.0f} minutes, by "
-        "`make bench`",
+        f"{began:%Y-%m-%d %H:%M} UTC, {(ended - began).total_seconds() / 60:.0f} minutes: "
+        f"`{command}`",
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory, "
-        f"{platform.system()} {platform.release()}; the load generators share the cores with "
-        "what they measure",
+        f"{platform.system()} {platform.release().partition('-')[0]}; the load generators share the cores with "
+        f"what they measure; the machine's load was {load_at_start:.2f} at the start",
         f"coordroomsd {__version__}{_commit()}, {platform.python_implementation()} "
         f"{platform.python_version()}, {postgres_version()}",
         ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES),
-        ", ".join(neighbours.versions()) or "no neighbours installed",
+        "; ".join(neighbours.described()),
     ]
+
+
+def load() -> float:
+    """How many processes wanted to run, on the average of the last minute."""
+    return os.getloadavg()[0]
 
 
 def postgres_version() -> str:
@@ -47,7 +53,12 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    found = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    )
-    return f" at {found.stdout.strip()}" if found.returncode == 0 else ""
+    def git(*words: str) -> str:
+        run = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+        return run.stdout.strip()
+
+    commit = git("rev-parse", "--short", "HEAD")
+    if not commit:
+        return ""
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "coordroomsd", "client")
+    return f" at {commit}{' with changes that are not committed' if changed else ''}"

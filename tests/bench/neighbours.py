@@ -1,4 +1,4 @@
-"""The neighbours, when Debian's packages of them are there: as durable as they can be made."""
+"""The neighbours that are installed: as durable as they can be made."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from itertools import count
@@ -19,14 +20,17 @@ from tests.bench.processes import outcome, started
 from tests.bench.rounds import Measure
 
 READY_WITHIN_S = 10.0
+REDIS_DURABILITY = "appendfsync always"
+# Before, it could not be told to sync before it acknowledges.
+NATS_SYNCS = (2, 10)
 
 
 class Neighbour:
-    """A running neighbour, how durable it is, and its loads; `client` is `client` or `raw`."""
+    """A running neighbour and its loads; `client` is `client` or `raw`."""
 
-    def __init__(self, name: str, loads: str, address: str, durability: str) -> None:
-        self.name = name
-        self.durability = durability
+    def __init__(self, name: str, loads: str, library: str, address: str) -> None:
+        # What its rows are called, by how it is spoken to.
+        self.names = {"client": f"{name}, {library}", "raw": f"{name}, bare socket"}
         self._loads = loads
         self._address = address
         self._streams = count(1)
@@ -71,7 +75,7 @@ async def redis(directory: Path) -> AsyncIterator[Neighbour | None]:
         *("--daemonize", "no", "--logfile", directory / "redis.log"),
     ):
         await _until_it_answers(socket.AF_UNIX, str(path))
-        yield Neighbour("Redis Streams", "redis", str(path), "appendfsync always")
+        yield Neighbour("Redis Streams", "redis", "redis-py", str(path))
 
 
 @contextlib.asynccontextmanager
@@ -81,7 +85,7 @@ async def nats(directory: Path) -> AsyncIterator[Neighbour | None]:
     if program is None:
         yield None
         return
-    syncs = nats_version(program) >= (2, 10)
+    version = _version(program)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -89,39 +93,55 @@ async def nats(directory: Path) -> AsyncIterator[Neighbour | None]:
     configuration.write_text(
         f'listen: "127.0.0.1:{port}"\n'
         f'jetstream {{ store_dir: "{directory / "nats"}"\n'
-        f"{'  sync_interval: always' if syncs else ''}\n}}\n"
+        f"{'  sync_interval: always' if version >= NATS_SYNCS else ''}\n}}\n"
     )
     async with started("nats-server", program, "-c", configuration, errors=directory / "nats.log"):
         await _until_it_answers(socket.AF_INET, ("127.0.0.1", port))
-        durability = (
-            "sync_interval always"
-            if syncs
-            else "not synced: before 2.10 it acknowledges what is not on the disk yet"
-        )
-        yield Neighbour("NATS JetStream", "nats", f"127.0.0.1:{port}", durability)
+        address = f"127.0.0.1:{port}"
+        yield Neighbour("NATS JetStream", "nats", "nats-py", address)
 
 
-def versions() -> Sequence[str]:
-    """Of the neighbours that are installed."""
+def described() -> Sequence[str]:
+    """Each neighbour's version and how durable it is, or that it was left out."""
     found = []
-    for program, pattern in (("redis-server", r"v=([\d.]+)"), ("nats-server", r"v([\d.]+)")):
-        if path := _installed(program):
-            output = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
-            found.append(f"{program} {re.findall(pattern, output.stdout)[0]}")
+    for program, durability in (
+        ("redis-server", lambda _: REDIS_DURABILITY),
+        ("nats-server", _nats_durability),
+    ):
+        path = _path(program)
+        if path is None:
+            found.append(f"{program}: not installed, left out")
+        else:
+            version = _version(path)
+            found.append(f"{program} {'.'.join(map(str, version))}, {durability(version)}")
     return found
 
 
-def nats_version(program: str) -> tuple[int, ...]:
+def _nats_durability(version: tuple[int, ...]) -> str:
+    if version >= NATS_SYNCS:
+        return "sync_interval always"
+    return "not synced: before 2.10 it acknowledges what is not on the disk yet"
+
+
+def _version(program: str) -> tuple[int, ...]:
     output = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
-    return tuple(map(int, re.findall(r"\d+", output.stdout)[:2]))
+    found = re.search(r"\bv=?(\d+)\.(\d+)\.(\d+)", output.stdout)
+    if found is None:
+        raise ValueError(f"{program} --version says {output.stdout!r}, and no version")
+    return tuple(map(int, found.groups()))
 
 
 def _installed(program: str) -> str | None:
-    # Debian has servers where a user's path does not lead.
-    path = shutil.which(program, path=f"{os.defpath}:/usr/sbin")
+    path = _path(program)
     if path is None:
         print(f"{program} is not installed and left out; `make neighbours` installs it.")
     return path
+
+
+def _path(program: str) -> str | None:
+    # NATS comes with the bench's packages; Debian has servers where a user's path does not lead.
+    own = Path(sys.executable).parent
+    return shutil.which(program, path=f"{own}:{os.defpath}:/usr/sbin")
 
 
 async def _until_it_answers(family: int, address: object) -> None:

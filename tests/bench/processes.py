@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,7 +87,10 @@ class Process:
 
 @contextlib.asynccontextmanager
 async def started(
-    name: str, *command: str | Path, errors: Path | None = None
+    name: str,
+    *command: str | Path,
+    errors: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Process]:
     """The process, stopped at the end. Its standard error goes to `errors`, or is shown."""
     with contextlib.ExitStack() as files:
@@ -98,7 +101,10 @@ async def started(
             stdout=asyncio.subprocess.PIPE,
             stderr=error_file,
             cwd=REPOSITORY,
+            env={**os.environ, **(environment or {})},
             limit=1 << 26,
+            # A Ctrl-C is for the bench, which then ends them one after the other.
+            process_group=0,
         )
     process = Process(name, child)
     try:

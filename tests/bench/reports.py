@@ -1,49 +1,40 @@
-"""docs/benchmarks.md and its plot, written by the run that measured."""
+"""What a run has found as Markdown: each case's section, and docs/benchmarks.md."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Sequence
 
-from tests.bench import machines, plots
 from tests.bench.findings import Bars, Findings, Table, Target, number
 
-DOCS = Path(__file__).parents[2] / "docs"
 _BAR = 40
+_TARGET_COLUMNS = ["target", "limit", "found", ""]
 
 
-class Report:
-    def __init__(self) -> None:
-        self._began = datetime.now(UTC)
-        self._findings: list[Findings] = []
+def document(about: Sequence[str], found: Sequence[Findings], failed: Sequence[str]) -> str:
+    """`about` is said of the run as a whole; `failed` are the names of cases without findings."""
+    parts = [
+        "# Benchmarks",
+        "Written by `make bench`; do not edit. Everything here was measured in one run, floors "
+        "and neighbours included: ratios count, absolute figures are this machine's.",
+        "\n".join(f"* {line}" for line in about),
+    ]
+    if failed:
+        parts.append(f"**These cases failed and are missing: {', '.join(failed)}.**")
+    parts += [
+        "## Targets",
+        summary(found),
+        "![The figures as bars](benchmarks.png)",
+        *(section(findings) for findings in found),
+    ]
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
-    def add(self, findings: Findings) -> None:
-        self._findings.append(findings)
 
-    def write(self) -> None:
-        targets = [target for findings in self._findings for target in findings.targets]
-        text = "\n".join(
-            [
-                "# Benchmarks",
-                "",
-                "Written by `make bench`; do not edit. Everything here was measured in one run, "
-                "floors and neighbours included: ratios count, absolute figures are this "
-                "machine's.",
-                "",
-                *(f"* {line}" for line in machines.described(self._began)),
-                "",
-                "## Targets",
-                "",
-                _targets(targets),
-                "",
-                "![The figures as bars](benchmarks.png)",
-                "",
-                *(section(findings) for findings in self._findings),
-            ]
-        )
-        (DOCS / "benchmarks.md").write_text(text.rstrip() + "\n")
-        plots.draw([bars for f in self._findings for bars in f.bars], DOCS / "benchmarks.png")
+def summary(found: Sequence[Findings]) -> str:
+    """All targets in one table, each with the case that it belongs to."""
+    targets = [(findings.title, target) for findings in found for target in findings.targets]
+    met = sum(target.met for _, target in targets)
+    rows = [[title, *_row(target)] for title, target in targets]
+    return f"{met} of {len(targets)} are met.\n\n{_table(Table(['case', *_TARGET_COLUMNS], rows))}"
 
 
 def section(findings: Findings) -> str:
@@ -52,21 +43,23 @@ def section(findings: Findings) -> str:
     parts += [_bars(bars) for bars in findings.bars]
     parts += findings.notes
     if findings.targets:
-        parts.append(_targets(findings.targets))
+        parts.append(_table(Table(_TARGET_COLUMNS, [_row(each) for each in findings.targets])))
     return "\n\n".join(parts) + "\n"
 
 
-def _targets(targets: Iterable[Target]) -> str:
-    rows = [
-        [
-            target.text,
-            f"{target.kind} {number(target.limit)} {target.unit}",
-            f"{number(target.found)} {target.unit}",
-            "met" if target.met else "**not met**",
-        ]
-        for target in targets
+def _row(target: Target) -> list[str]:
+    return [
+        target.text,
+        f"{target.kind} {number(target.limit)} {target.unit}",
+        f"{_found(target)} {target.unit}",
+        "met" if target.met else "**not met**",
     ]
-    return _table(Table(["target", "limit", "found", ""], rows))
+
+
+def _found(target: Target) -> str:
+    """Rounded, unless that would hide on which side of the limit it is."""
+    text = number(target.found)
+    return text if text != number(target.limit) else f"{target.found:,.6g}"
 
 
 def _table(table: Table) -> str:
@@ -78,7 +71,11 @@ def _bars(bars: Bars) -> str:
     widest = max(map(len, bars.values))
     most = max(bars.values.values())
     lines = [
-        f"{name:<{widest}}  {'█' * max(1, round(_BAR * value / most))} {number(value)}"
+        f"{name:<{widest}}  {_bar(value, most)} {number(value)}"
         for name, value in bars.values.items()
     ]
     return "\n".join(["```text", f"{bars.title}, {bars.unit}", *lines, "```"])
+
+
+def _bar(value: float, most: float) -> str:
+    return "█" * max(1, round(_BAR * value / most)) if value else ""

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import asyncpg
@@ -55,14 +56,7 @@ class Stage:
         """The URL of a migrated database of its own."""
         name = f"bench_{next(self._numbers)}"
         await self._execute(f"CREATE DATABASE {name}")
-        database = await Database.open(self._server.connect_arguments(name), owner="the bench")
-        await database.close()
-        if fill:
-            connection = await asyncpg.connect(**self._server.connect_arguments(name))
-            await fill(connection)
-            await connection.execute("ANALYZE")
-            await connection.close()
-            await self._execute("CHECKPOINT")
+        await _make(self._server.connect_arguments(name), fill)
         try:
             yield _url(self._server, name)
         finally:
@@ -75,15 +69,46 @@ class Stage:
 
     @contextlib.asynccontextmanager
     async def daemon_on(self, url: str) -> AsyncIterator[Daemon]:
+        async with self._serving(self.new_directory(), "--database-url", url) as daemon:
+            yield daemon
+
+    @contextlib.asynccontextmanager
+    async def home(self, fill: Fill) -> AsyncIterator[Path]:
+        """A state directory: a private PostgreSQL is in it, filled, and does not run."""
         directory = self.new_directory()
+        server = PrivatePostgres(directory)
+        try:
+            await server.start()
+            await _make(server.connect_arguments(), fill)
+        finally:
+            await server.stop()
+        try:
+            yield directory
+        finally:
+            # The largest fills a few GiB, and the next case wants room as well.
+            shutil.rmtree(directory)
+
+    @contextlib.asynccontextmanager
+    async def daemon_at(self, home: Path) -> AsyncIterator[Daemon]:
+        """A daemon with the private PostgreSQL of such a directory."""
+        async with self._serving(home) as daemon:
+            yield daemon
+
+    @contextlib.asynccontextmanager
+    async def _serving(self, directory: Path, *options: str) -> AsyncIterator[Daemon]:
         socket = directory / "daemon.sock"
         async with started(
             "the daemon",
             *(sys.executable, "-m", "coordroomsd", "serve", "--config", self._configuration),
-            *("--state-dir", directory, "--socket", socket, "--database-url", url),
+            *("--state-dir", directory, "--socket", socket),
+            *options,
             errors=directory / "log",
         ) as process:
-            started_s = await process.until(b"coordroomsd is ready")
+            try:
+                started_s = await process.until(b"coordroomsd is ready")
+            except ChildProcessError:
+                print((directory / "log").read_text()[-2000:], file=sys.stderr)
+                raise
             yield Daemon(socket, process, started_s)
 
     @contextlib.asynccontextmanager
@@ -105,6 +130,21 @@ class Stage:
             await connection.execute(sql)
         finally:
             await connection.close()
+
+
+async def _make(arguments: dict[str, Any], fill: Fill | None) -> None:
+    """Migrate a database, and fill it."""
+    database = await Database.open(arguments, owner="the bench")
+    await database.close()
+    if fill is None:
+        return
+    connection = await asyncpg.connect(**arguments)
+    try:
+        await fill(connection)
+        await connection.execute("ANALYZE")
+        await connection.execute("CHECKPOINT")
+    finally:
+        await connection.close()
 
 
 def _url(server: PrivatePostgres, database: str) -> str:

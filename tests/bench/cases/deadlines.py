@@ -20,10 +20,10 @@ ENDING = 1_000
 # Long enough for the daemon to start and for the probe to see it at rest.
 ENDS_IN_S = 6.0
 REST_S = 2.0
-PENDING = 100_000
+PENDING = (100_000, 1_000)
 # Within what the daemon looks ahead, so that every deadline is armed, and beyond what is measured.
 PENDING_FOR_S = 100.0
-IDLE_S = 10.0
+IDLE_S = (10.0, 2.0)
 
 
 class Ended(NamedTuple):
@@ -40,7 +40,8 @@ async def run(stage: Stage, settings: Settings) -> Findings:
             await _ended(stage, range(1, ENDING // 2 + 1), 1) for _ in range(settings.rounds)
         ],
     }
-    idle = {count: await _idle(stage, count) for count in (0, PENDING)}
+    pending, idle_s = settings.size(*PENDING), settings.size(*IDLE_S)
+    idle = {number: await _idle(stage, number, pending, idle_s) for number in (0, pending)}
     rows: list[list[str]] = []
     targets: list[Target] = []
     bars: dict[str, float] = {}
@@ -61,20 +62,20 @@ async def run(stage: Stage, settings: Settings) -> Findings:
         )
     targets.append(
         Target(
-            f"idle with {PENDING:,} deadlines pending",
+            f"idle with {pending:,} deadlines pending",
             "at most",
             0.5,
-            idle[PENDING] * 100,
+            idle[pending] * 100,
             "% of a core",
         )
     )
-    idle_rows = [[f"{count:,}", f"{share:.2%}"] for count, share in idle.items()]
+    idle_rows = [[f"{number:,}", f"{share:.2%}"] for number, share in idle.items()]
     return Findings(
         "Deadlines",
         f"{ENDING // 2} statuses and {ENDING // 2} claims end at the same instant while a probe "
         "calls /healthz every millisecond: the longest answer of a round is the loop's lag and "
         "what the machine adds. Then so many claims that end later, each in a room of its own, "
-        f"and the daemon's processor time in {IDLE_S:g} s without a call.",
+        f"and the daemon's processor time in {idle_s:g} s without a call.",
         [
             Table(
                 [
@@ -119,12 +120,12 @@ async def _ended(stage: Stage, rooms: Sequence[int], each: int) -> Ended:
     return Ended(max(rest), max(ending))
 
 
-async def _idle(stage: Stage, pending: int) -> float:
+async def _idle(stage: Stage, pending: int, rooms: int, idle_s: float) -> float:
     """The part of a core that the daemon uses."""
 
     async def fill(connection: asyncpg.Connection) -> None:
-        await fills.rooms(connection, PENDING)
-        await fills.alone(connection, PENDING)
+        await fills.rooms(connection, rooms)
+        await fills.alone(connection, rooms)
         if pending:
             await fills.deadlines(connection, range(1, pending + 1), 0, 1, PENDING_FOR_S)
 
@@ -132,5 +133,5 @@ async def _idle(stage: Stage, pending: int) -> float:
     async with stage.daemon(filling) as daemon:
         await asyncio.sleep(3)
         used = daemon.process.cpu_s()
-        await asyncio.sleep(IDLE_S)
-        return (daemon.process.cpu_s() - used) / IDLE_S
+        await asyncio.sleep(idle_s)
+        return (daemon.process.cpu_s() - used) / idle_s

@@ -1,9 +1,10 @@
-"""Whether a long history or many rooms make anything slower."""
+"""Whether a long history or many rooms make anything slower, the daemon's start included."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import asyncpg
@@ -16,43 +17,70 @@ from tests.bench.rounds import Measure, alternating
 from tests.bench.settings import BODY, Settings
 from tests.bench.stages import Daemon, Stage
 
-COUNT = 100
+COUNTS = (100, 30)
+# What fills a page of history, so that pages are alike.
+LEAST = 100
 
 
 class Size(NamedTuple):
-    messages: int
+    """So many messages in the first room, and so many in each of all the rooms."""
+
+    first: int
     rooms: int
+    each: int
 
     def __str__(self) -> str:
-        rooms = f"{self.rooms:,} rooms" if self.rooms > 1 else "one room"
-        messages = f"{self.messages:,} messages" if self.messages > 1 else "one message"
-        return f"coordroomsd, {messages} in {rooms}"
+        messages = self.first + self.rooms * self.each
+        if self.rooms == 1:
+            return f"{messages:,} messages in one room"
+        return f"{messages:,} messages in {self.rooms:,} rooms"
 
     async def fill(self, connection: asyncpg.Connection) -> None:
-        """All messages are in the first room, for it is the longest history that could be slow."""
         await fills.rooms(connection, self.rooms)
-        await fills.members(connection, 2)
-        await fills.messages(connection, self.messages)
+        await fills.groups(connection, self.rooms, 2)
+        if self.each:
+            await fills.messages(connection, self.each, rooms=self.rooms)
+        await fills.messages(connection, self.first)
 
 
-SMALLEST = Size(1, 1)
-LARGE = Size(1_000_000, 1)
-LARGEST = Size(10_000_000, 100_000)
+SMALLEST = Size(LEAST, 1, 0)
+# Half of the last one's messages are in one room, the others in all of them: either could be slow.
+SIZES = (SMALLEST, Size(1_000_000, 1, 0), Size(LEAST, 100_000, 0), Size(5_000_000, 100_000, 50))
+SMALL_SIZES = (SMALLEST, Size(50_000, 1_000, 50))
+STARTED_WITHIN_S = 2
 
 
 async def run(stage: Stage, settings: Settings) -> Findings:
-    sizes = [SMALLEST, LARGE] if settings.small else [SMALLEST, LARGE, LARGEST]
+    count = settings.size(*COUNTS)
     async with contextlib.AsyncExitStack() as open_things:
-        daemons = {}
-        for size in sizes:
-            daemons[size] = await open_things.enter_async_context(stage.daemon(size.fill))
-        starts = {size: daemon.started_s for size, daemon in daemons.items()}
-        contestants = {str(size): _posting(daemon) for size, daemon in daemons.items()}
-        found = await alternating(settings.rounds, contestants)
-    return _findings(sizes, found, starts)
+        homes: dict[Size, Path] = {}
+        for size in settings.size(SIZES, SMALL_SIZES):
+            print(f"  filling: {size} …", flush=True)
+            homes[size] = await open_things.enter_async_context(stage.home(size.fill))
+        # Each has a PostgreSQL of its own, so they start alone and not side by side.
+        starts = await alternating(
+            settings.rounds, {str(size): _starting(stage, home) for size, home in homes.items()}
+        )
+        waits: dict[str, Measure] = {}
+        pages: dict[str, Measure] = {}
+        for size, home in homes.items():
+            daemon = await open_things.enter_async_context(stage.daemon_at(home))
+            waits[str(size)] = _posting(daemon, count)
+            pages[str(size)] = _paging(daemon, count)
+        woken = await alternating(settings.rounds, waits)
+        read = await alternating(settings.rounds, pages)
+    return _findings(woken, read, starts)
 
 
-def _posting(daemon: Daemon) -> Measure:
+def _starting(stage: Stage, home: Path) -> Measure:
+    async def measure() -> list[float]:
+        async with stage.daemon_at(home) as daemon:
+            return [daemon.started_s]
+
+    return measure
+
+
+def _posting(daemon: Daemon, count: int) -> Measure:
     async def measure() -> list[float]:
         return await outcome(
             "lone",
@@ -60,50 +88,70 @@ def _posting(daemon: Daemon) -> Measure:
             room=fills.ROOM,
             poster=fills.agent(1),
             waiter=fills.agent(2),
-            count=COUNT,
+            count=count,
             body=BODY,
         )
 
     return measure
 
 
+def _paging(daemon: Daemon, count: int) -> Measure:
+    async def measure() -> list[float]:
+        return await outcome(
+            "pages", socket=daemon.socket, room=fills.ROOM, reader=fills.agent(2), count=count
+        )
+
+    return measure
+
+
 def _findings(
-    sizes: Sequence[Size], found: dict[str, Rounds], starts: dict[Size, float]
+    woken: Mapping[str, Rounds], read: Mapping[str, Rounds], starts: Mapping[str, Rounds]
 ) -> Findings:
-    small = found[str(SMALLEST)]
+    sizes = list(woken)
+    smallest, largest = str(SMALLEST), sizes[-1]
     rows = [
         [
-            str(size),
-            milliseconds(found[str(size)].quantile(0.5)),
-            milliseconds(found[str(size)].quantile(0.99)),
-            f"{ratio(found[str(size)], small):.2f}",
-            number(starts[size]),
+            size,
+            milliseconds(woken[size].quantile(0.5)),
+            milliseconds(woken[size].quantile(0.99)),
+            f"{ratio(woken[size], woken[smallest]):.2f}",
+            milliseconds(read[size].quantile(0.5)),
+            f"{ratio(read[size], read[smallest]):.2f}",
+            number(starts[size].median),
         ]
         for size in sizes
     ]
+    columns = [
+        "", "post to waiter, p50 ms", "p99", "times the smallest",
+        "page of history, p50 ms", "times the smallest", "start, s",
+    ]  # fmt: skip
     targets = [
-        Target(
-            f"post → waiter, {size}, against the smallest",
-            "at most",
-            1.2,
-            ratio(found[str(size)], small),
-        )
+        Target(f"{what}, {size}", "at most", 1.2, ratio(found[size], found[smallest]))
+        for what, found in (("post to waiter", woken), ("page of history", read))
         for size in sizes[1:]
     ]
     targets.append(
-        Target(f"start to first call, {sizes[-1]}", "at most", 2, starts[sizes[-1]], "s")
+        Target(
+            f"ready for calls, {largest}", "at most", STARTED_WITHIN_S, starts[largest].median, "s"
+        )
     )
     return Findings(
         "Long histories and many rooms",
-        "A lone message to a parked waiter, as above, in databases filled beforehand. The start "
-        "is that of the daemon alone: its PostgreSQL runs already.",
-        [Table(["", "p50 ms", "p99", "times the smallest", "start s"], rows)],
+        "A lone message to a parked waiter, as above, and a page of 50 messages from anywhere in "
+        "the first room, in databases that were filled beforehand. The start is that of the "
+        "daemon with its own private PostgreSQL, from the process's start until it takes calls.",
+        [Table(columns, rows)],
         targets,
         [
             Bars(
                 "lone message after how long a history, p50",
                 "ms",
-                {str(size): found[str(size)].median * 1000 for size in sizes},
-            )
+                {f"coordroomsd, {size}": found.median * 1000 for size, found in woken.items()},
+            ),
+            Bars(
+                "start, with a private PostgreSQL",
+                "s",
+                {f"coordroomsd, {size}": found.median for size, found in starts.items()},
+            ),
         ],
     )

@@ -16,13 +16,14 @@ from tests.bench.settings import BODY, Settings
 from tests.bench.stages import Stage
 
 DAEMON = "coordroomsd"
-COUNT = 200
+COUNTS = (200, 50)
 
 
 async def run(stage: Stage, settings: Settings) -> Findings:
     async with contextlib.AsyncExitStack() as open_things:
-        contestants = await _ours(stage, open_things)
-        contestants |= await _neighbours(stage, open_things)
+        count = settings.size(*COUNTS)
+        contestants = await _ours(stage, open_things, count)
+        contestants |= await _neighbours(stage, open_things, count)
         found = await alternating(settings.rounds, contestants)
     floors = {
         loop: [found[f"{what}, {loop}"] for what in ("commit", "round trip")]
@@ -31,13 +32,13 @@ async def run(stage: Stage, settings: Settings) -> Findings:
     daemon = found[DAEMON]
     targets = [
         Target(
-            "post → waiter, against commit + round trip on bare asyncio",
+            "post to waiter, against commit + round trip on bare asyncio",
             "at most",
             1.3,
             ratio(daemon, *floors["asyncio"]),
         ),
         Target(
-            "the same, against the floors on uvloop, which the daemon runs on",
+            "post to waiter, against the same on uvloop, which the daemon runs on",
             "at most",
             1.3,
             ratio(daemon, *floors["uvloop"]),
@@ -45,7 +46,11 @@ async def run(stage: Stage, settings: Settings) -> Findings:
     ]
     client = "Redis Streams, redis-py"
     if client in found:
-        targets.append(Target(f"against {client}", "at most", 1.0, ratio(daemon, found[client])))
+        targets.append(
+            Target(
+                f"post to waiter, against {client}", "at most", 1.0, ratio(daemon, found[client])
+            )
+        )
     rows = [
         [
             name,
@@ -68,7 +73,9 @@ async def run(stage: Stage, settings: Settings) -> Findings:
     )
 
 
-async def _ours(stage: Stage, open_things: contextlib.AsyncExitStack) -> dict[str, Measure]:
+async def _ours(
+    stage: Stage, open_things: contextlib.AsyncExitStack, count: int
+) -> dict[str, Measure]:
     """The daemon and what it stands on."""
 
     async def fill(connection: asyncpg.Connection) -> None:
@@ -85,18 +92,18 @@ async def _ours(stage: Stage, open_things: contextlib.AsyncExitStack) -> dict[st
             room=fills.ROOM,
             poster=fills.agent(1),
             waiter=fills.agent(2),
-            count=COUNT,
+            count=count,
             body=BODY,
         )
 
     contestants: dict[str, Measure] = {DAEMON: message}
     for loop in ("asyncio", "uvloop"):
-        contestants |= await _floors(stage, open_things, url, loop)
+        contestants |= await _floors(stage, open_things, url, loop, count)
     return contestants
 
 
 async def _floors(
-    stage: Stage, open_things: contextlib.AsyncExitStack, url: str, loop: str
+    stage: Stage, open_things: contextlib.AsyncExitStack, url: str, loop: str, count: int
 ) -> dict[str, Measure]:
     socket = str(stage.new_directory() / "echo.sock")
     server = await open_things.enter_async_context(
@@ -109,20 +116,21 @@ async def _floors(
     await server.said()
 
     async def commit() -> list[float]:
-        return await outcome("commits", loop=loop, url=url, count=COUNT, body=BODY)
+        return await outcome("commits", loop=loop, url=url, count=count, body=BODY)
 
     async def round_trip() -> list[float]:
-        return await outcome("echoes", loop=loop, socket=socket, count=COUNT, body=BODY * 2)
+        return await outcome("echoes", loop=loop, socket=socket, count=count, body=BODY * 2)
 
     return {f"commit, {loop}": commit, f"round trip, {loop}": round_trip}
 
 
-async def _neighbours(stage: Stage, open_things: contextlib.AsyncExitStack) -> dict[str, Measure]:
+async def _neighbours(
+    stage: Stage, open_things: contextlib.AsyncExitStack, count: int
+) -> dict[str, Measure]:
     contestants: dict[str, Measure] = {}
-    for make, library in ((neighbours.redis, "redis-py"), (neighbours.nats, "nats-py")):
+    for make in (neighbours.redis, neighbours.nats):
         neighbour = await open_things.enter_async_context(make(stage.new_directory()))
-        if neighbour is None:
-            continue
-        for client, label in (("client", library), ("raw", "bare socket")):
-            contestants[f"{neighbour.name}, {label}"] = neighbour.lone(client, COUNT, BODY)
+        if neighbour is not None:
+            for client, name in neighbour.names.items():
+                contestants[name] = neighbour.lone(client, count, BODY)
     return contestants

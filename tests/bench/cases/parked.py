@@ -15,8 +15,8 @@ from tests.bench.processes import Memory, load, outcome, started
 from tests.bench.settings import BODY, Settings
 from tests.bench.stages import Stage
 
-SIZES = (1_000, 5_000, 10_000)
-IDLE_S = 10.0
+SIZES = ((1_000, 5_000, 10_000), (1_000,))
+IDLE_S = (10.0, 2.0)
 # The first round writes to connections that nothing was written to before.
 WARM = 1
 LOOPS = ("asyncio", "uvloop")
@@ -33,7 +33,10 @@ class Parked(NamedTuple):
 
 
 async def run(stage: Stage, settings: Settings) -> Findings:
-    found = [await _measured(stage, number, settings.rounds) for number in SIZES]
+    idle_s = settings.size(*IDLE_S)
+    found = [
+        await _measured(stage, number, settings.rounds, idle_s) for number in settings.size(*SIZES)
+    ]
     rows, floors = [], {}
     for one in found:
         row = [f"{one.number:,}", *(milliseconds(_median(one.wakes, k)) for k in _KEYS)]
@@ -80,7 +83,7 @@ async def run(stage: Stage, settings: Settings) -> Findings:
         "that writes answers of the same size to as many sockets when a byte comes in. Memory "
         "is the daemon's after they parked, less before they connected; each had made a call on "
         "another connection before, so that it was known. Idle is the daemon's processor "
-        f"time in {IDLE_S:g} s without a call.",
+        f"time in {idle_s:g} s without a call.",
         [Table(columns, rows)],
         targets,
         [
@@ -101,7 +104,7 @@ def _median(rounds: list[dict[str, Any]], key: str) -> float:
     return float(statistics.median(one[key] for one in rounds))
 
 
-async def _measured(stage: Stage, number: int, rounds: int) -> Parked:
+async def _measured(stage: Stage, number: int, rounds: int, idle_s: float) -> Parked:
     async def fill(connection: asyncpg.Connection) -> None:
         await fills.rooms(connection, 1)
         await fills.members(connection, number + 1)
@@ -124,8 +127,8 @@ async def _measured(stage: Stage, number: int, rounds: int) -> Parked:
             await asyncio.sleep(3)
             after = daemon.process.memory()
             used = daemon.process.cpu_s()
-            await asyncio.sleep(IDLE_S)
-            idle = (daemon.process.cpu_s() - used) / IDLE_S
+            await asyncio.sleep(idle_s)
+            idle = (daemon.process.cpu_s() - used) / idle_s
             waiters.go_on()
             wakes = [await waiters.said() for _ in range(rounds + WARM)][WARM:]
     each = Memory(*((a - b) // number for a, b in zip(after, before, strict=True)))
