@@ -26,8 +26,8 @@ def described(began: datetime, ended: datetime, command: str, load_at_start: flo
         f"{began:%Y-%m-%d %H:%M} UTC, {(ended - began).total_seconds() / 60:.0f} minutes: "
         f"`{command}`",
         f"{_processor()}, {os.cpu_count()} cores, {memory:.0f} GiB of memory, "
-        f"{platform.system()} {platform.release().partition('-')[0]}; the load generators share the cores with "
-        f"what they measure; the machine's load was {load_at_start:.2f} at the start",
+        f"{platform.system()} {platform.release().partition('-')[0]}; load at the start "
+        f"{load_at_start:.2f}; the load generators share the cores with what they measure",
         f"coordroomsd {__version__}{_commit()}, {platform.python_implementation()} "
         f"{platform.python_version()}, {postgres_version()}",
         ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _LIBRARIES),
