@@ -102,6 +102,21 @@ def migrate(options: Options) -> int:
     return DONE
 
 
+def backup(options: Options) -> int:
+    from coordroomsd.archives import commands
+
+    # Not where a backup may go to.
+    print(commands.run(commands.back_up(_configuration(options), options.file)), file=sys.stderr)
+    return DONE
+
+
+def restore(options: Options) -> int:
+    from coordroomsd.archives import commands
+
+    print(commands.run(commands.bring_back(_configuration(options), options.file)), file=sys.stderr)
+    return DONE
+
+
 def enroll(options: Options) -> int:
     config = _configuration(options)
     # A person unless told otherwise, if it is to be the operator.
@@ -138,12 +153,32 @@ def _add_enrolment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="P", help="default: default")
 
 
+def _add_backup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        type=_argument(_file_or_stream),
+        help="a new file; - is standard output",
+    )
+
+
+def _add_restore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        type=_argument(_file_or_stream),
+        help="a backup; - is standard input",
+    )
+
+
 COMMANDS = (
     Command("serve", "run the daemon until it is told to end", serve),
     Command(
         "check-config", "show the effective configuration, or its faults", check_config, _add_quiet
     ),
     Command("migrate", "bring the database's schema up to date, and end", migrate),
+    Command("backup", "write the whole database to a file, daemon or not", backup, _add_backup),
+    Command("restore", "fill an empty database from a backup", restore, _add_restore),
     Command("enroll", "make a one-time code that lets somebody in", enroll, _add_enrolment),
 )
 
@@ -212,6 +247,10 @@ def _path(text: str) -> Path:
     if not text:
         raise ValueError("should be a path")
     return Path(text).absolute()
+
+
+def _file_or_stream(text: str) -> Path:
+    return Path(text) if text == "-" else _path(text)
 
 
 def _socket_path(text: str) -> Path:

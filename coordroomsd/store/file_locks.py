@@ -10,15 +10,17 @@ from typing import Self
 
 
 class FileLock:
-    """flock(2) on `path`, which is made when it is missing.
+    """flock(2) on `path`, which is made when it is missing, unless `make` is false.
 
     It belongs to the open file: a child that inherits `descriptor` holds it too, until the last
     of them has ended. It holds between containers that share the directory, where process ids
     say nothing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, make: bool = True) -> None:
+        """:raises FileNotFoundError: there is none, and none is to be made."""
         self._path = path
+        self._making = os.O_CREAT if make else 0
         self.descriptor = -1
         self._open()
 
@@ -66,7 +68,7 @@ class FileLock:
 
     def _open(self) -> None:
         self.close()
-        self.descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.descriptor = os.open(self._path, os.O_RDWR | self._making | os.O_CLOEXEC, 0o600)
 
     def _is_in_place(self) -> bool:
         try:

@@ -74,6 +74,21 @@ class PrivatePostgres:
     def data(self) -> Path:
         return self._state.data
 
+    def is_made(self) -> bool:
+        """Whether there is data already.
+
+        :raises StateDirectoryError: there is something else, or it may not be read.
+        """
+        return self._state.major() is not None
+
+    def is_in_use(self) -> bool:
+        """Whether somebody runs the server just now: this one, or another daemon."""
+        try:
+            with FileLock(self._state.lock, make=False) as lock:
+                return not lock.acquire()
+        except FileNotFoundError:
+            return False
+
     def connect_arguments(self, database: str = DATABASE) -> dict[str, Any]:
         """For `asyncpg.connect`; complete, so that PGPORT and its like change nothing."""
         return {

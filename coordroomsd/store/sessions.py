@@ -53,6 +53,24 @@ READ_SETTINGS: Final = _FOR_ALL | {
     "statement_timeout": "30s",
 }
 
+# Archives are read and written as COPY's text, in which the session's settings would show; and for
+# as long as it takes: a pipe may be slow.
+_FOR_ARCHIVES: Final = _FOR_ALL | {
+    "DateStyle": "ISO, YMD",
+    "bytea_output": "hex",
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+}
+
+BACKUP_SETTINGS: Final = _FOR_ARCHIVES | {
+    "application_name": "coordroomsd backup",
+    "default_transaction_read_only": "on",
+}
+
+RESTORE_SETTINGS: Final = (
+    WRITE_SETTINGS | _FOR_ARCHIVES | {"application_name": "coordroomsd restore"}
+)
+
 # It starts or recovers; or has no place free; or its socket's queue, which is twice as long as it
 # has places, is full, as after many cancelled queries: each is a connection of its own.
 _PASSING: Final = (
