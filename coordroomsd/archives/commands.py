@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from coordroomsd.archives.errors import ArchiveError
 from coordroomsd.archives.files import existing_file, new_file
 from coordroomsd.archives.restores import BackupReader, restore
 from coordroomsd.config import Config
-from coordroomsd.endings import ending_signals
+from coordroomsd.endings import ending_signals, is_told_of_hang_ups
 
 T = TypeVar("T")
 
@@ -27,7 +28,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     async def interruptible() -> T:
         task = asyncio.current_task()
         assert task is not None
-        for number in ending_signals():
+        hang_up = [signal.SIGHUP] if is_told_of_hang_ups() else []
+        for number in (*ending_signals(), *hang_up):
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         return await work
 
