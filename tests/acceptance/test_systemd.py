@@ -6,17 +6,17 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.polling import GIVE_UP_AFTER_S
-from tests.postgres_servers import make_state_dir
+from tests.restarts import check_that_nobody_notices
+from tests.socket_units import DAEMON, SocketUnit
 
 UNITS = Path(__file__).parents[2] / "systemd"
-DAEMON = Path(sys.executable).with_name("coordroomsd")
 ANALYZE = shutil.which("systemd-analyze")
 
 with_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not installed")
@@ -63,43 +63,10 @@ def test_the_service_is_exposed_to_little(units: Path) -> None:
     assert scored.returncode == 0, scored.stdout[-600:] + scored.stderr
 
 
-# Takes the place that systemd has: sockets from descriptor 3 on, told to the process that execs.
-HAND_OVER = """
-import os, sys
-descriptors = [int(number) for number in sys.argv[1].split(",")]
-# Moved out of the way first: none may be overwritten on its way to 3.
-high = [os.dup2(number, 50 + place) for place, number in enumerate(descriptors)]
-for place, number in enumerate(high, 3):
-    os.dup2(number, place)
-os.environ |= {"LISTEN_FDS": str(len(high)), "LISTEN_PID": str(os.getpid())}
-os.execv(sys.argv[2], sys.argv[2:])
-"""
-
-
-def start(listeners: list[socket.socket], state: Path) -> subprocess.Popen[str]:
-    """The daemon with these listening sockets, as a service manager starts it."""
-    descriptors = [listener.fileno() for listener in listeners]
-    api = listeners[0].getsockname()
-    serve = [str(DAEMON), "serve", "--state-dir", str(state), "--socket", api]
-    return subprocess.Popen(
-        [sys.executable, "-c", HAND_OVER, ",".join(map(str, descriptors)), *serve],
-        pass_fds=descriptors,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def end(process: subprocess.Popen[str]) -> int:
-    process.terminate()
-    process.communicate()
-    return process.returncode
-
-
-def listening(path: Path) -> socket.socket:
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    listener.listen(16)
-    return listener
+@pytest.fixture
+def unit(state_dir: Path) -> Iterator[SocketUnit]:
+    with SocketUnit(state_dir) as unit:
+        yield unit
 
 
 def answer(path: Path, request: str) -> str:
@@ -112,30 +79,27 @@ def answer(path: Path, request: str) -> str:
             return lines.read()
 
 
-def test_a_socket_that_is_handed_over_outlives_restarts() -> None:
+def test_a_socket_that_is_handed_over_outlives_restarts(unit: SocketUnit) -> None:
     """Who calls while no daemon runs is answered by the next one; the socket stays in its place."""
-    state = make_state_dir()
-    try:
-        api, mcp = listening(state / "d.sock"), listening(state / "d-mcp.sock")
-        with api, mcp:
-            for _ in range(2):
-                with ThreadPoolExecutor() as callers:
-                    called = callers.submit(answer, state / "d.sock", "/readyz")
-                    daemon = start([api, mcp], state)
-                    assert called.result().startswith("HTTP/1.1 200")
-                assert end(daemon) == 0
-                assert (state / "d.sock").is_socket()
-                assert (state / "d-mcp.sock").is_socket()
-    finally:
-        shutil.rmtree(state)
+    for _ in range(2):
+        with ThreadPoolExecutor() as callers:
+            called = callers.submit(answer, unit.api, "/readyz")
+            unit.start()
+            assert called.result().startswith("HTTP/1.1 200")
+        unit.stop()
+        assert unit.api.is_socket()
+        assert unit.mcp.is_socket()
 
 
-def test_a_socket_that_nothing_names_is_refused() -> None:
-    state = make_state_dir()
-    try:
-        with listening(state / "d.sock") as api, listening(state / "other.sock") as other:
-            daemon = start([api, other], state)
-            assert daemon.wait(GIVE_UP_AFTER_S) == 1
-            daemon.communicate()
-    finally:
-        shutil.rmtree(state)
+def test_a_socket_that_nothing_names_is_refused(state_dir: Path) -> None:
+    with SocketUnit(state_dir, mcp="other.sock") as unit:
+        assert unit.spawn().wait(GIVE_UP_AFTER_S) == 1
+        assert "other.sock, which the configuration does not name" in unit.log()
+
+
+async def test_clients_of_the_library_notice_no_restart(unit: SocketUnit) -> None:
+    """`make faults` has the same with five hundred parked waits and thirty-two writers."""
+    unit.start()
+    await check_that_nobody_notices(
+        unit.url, unit.restart, restarts=2, followers=40, writers=8, rooms=4
+    )
