@@ -11,7 +11,7 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NoReturn
 
 import uvicorn
@@ -20,13 +20,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from coordroomsd import app
+from coordroomsd.addresses import Listen
 from coordroomsd.api.operations import OPERATIONS
+from coordroomsd.api.pipeline import Api
 from coordroomsd.config import Config
 from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.greeting import greeting
 from coordroomsd.http.calls import Calls
-from coordroomsd.http.credentials import EnrolledTokens
-from coordroomsd.http.guard import Guard, own_hosts
+from coordroomsd.http.credentials import EnrolledTokens, NoTokens
+from coordroomsd.http.guard import Guard, local_host, own_hosts
 from coordroomsd.http.openapi import description
 from coordroomsd.http.probes import probe_routes
 from coordroomsd.http.protocols import CallProtocol
@@ -35,6 +37,10 @@ from coordroomsd.http.tools import Tools
 from coordroomsd.listeners import BACKLOG, open_listeners
 from coordroomsd.live.waiters import Hub
 from coordroomsd.mcp.gateways import Gateway
+from coordroomsd.page.keeping import Keeper
+from coordroomsd.page.routes import operations_for_pages, page_routes
+from coordroomsd.page.sessions import Sessions
+from coordroomsd.page_listener import HOST, PageListener
 from coordroomsd.reloading import Reloading
 from coordroomsd.systemd import Notifier
 
@@ -85,7 +91,7 @@ async def _run(config: Config, read_again: Callable[[], Config]) -> int:
                 listeners = open_listeners(config, open_sockets)
                 gateway = Gateway(daemon.api)
                 guard = _guard(config)
-                server = _server(daemon, gateway, guard, ending)
+                server = _server(config, daemon, gateway, guard, ending, open_sockets)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
                 await gateway.start(listeners.mcp)
                 ending.is_starting = False
@@ -155,28 +161,29 @@ class Server(uvicorn.Server):
     def __init__(
         self, calls: Calls, site: ASGIApp, hub: Hub, gateway: Gateway, ending: Ending
     ) -> None:
-        # A factory does as well as a class: uvicorn does nothing but call it.
-        protocol: Any = functools.partial(CallProtocol, calls.answer)
-        super().__init__(
-            uvicorn.Config(
-                site,
-                http=protocol,
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                log_level=logging.ERROR,
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                date_header=False,
-                backlog=BACKLOG,
-                timeout_keep_alive=KEEP_IDLE_CONNECTIONS_S,
-                timeout_graceful_shutdown=ANSWER_WITHIN_S,
-            )
-        )
+        super().__init__(_configured(calls, site))
         self._hub = hub
         self._gateway = gateway
         self._ending = ending
+        self._begin: list[Callable[[], Awaitable[None]]] = []
+
+    def when_serving(self, begin: Callable[[], Awaitable[None]]) -> None:
+        """Have `begin` awaited once the listeners are served."""
+        self._begin.append(begin)
+
+    async def serve_also(self, listener: socket.socket, calls: Calls, site: ASGIApp) -> None:
+        """Another listener, with what is served there, until the shutdown of all."""
+        config = _configured(calls, site)
+        config.load()
+        protocol: Any = config.http_protocol_class
+        state = self.server_state
+        self.servers.append(
+            await asyncio.get_running_loop().create_server(
+                lambda: protocol(config=config, server_state=state, app_state={}),
+                sock=listener,
+                backlog=BACKLOG,
+            )
+        )
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -186,6 +193,8 @@ class Server(uvicorn.Server):
     async def main_loop(self) -> None:
         """uvicorn looks ten times a second; here nothing stirs until there is a reason."""
         await self.on_tick(0)
+        for begin in self._begin:
+            await begin()
         await self._ending.has_begun.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -195,14 +204,70 @@ class Server(uvicorn.Server):
             ends.create_task(super().shutdown(sockets))
 
 
-def _server(daemon: app.Daemon, gateway: Gateway, guard: Guard | None, ending: Ending) -> Server:
-    tokens = EnrolledTokens(daemon.people)
+def _configured(calls: Calls, site: ASGIApp) -> uvicorn.Config:
+    # A factory does as well as a class: uvicorn does nothing but call it.
+    protocol: Any = functools.partial(CallProtocol, calls.answer)
+    return uvicorn.Config(
+        site,
+        http=protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level=logging.ERROR,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_IDLE_CONNECTIONS_S,
+        timeout_graceful_shutdown=ANSWER_WITHIN_S,
+    )
+
+
+def _server(
+    config: Config,
+    daemon: app.Daemon,
+    gateway: Gateway,
+    guard: Guard | None,
+    ending: Ending,
+    open_sockets: contextlib.ExitStack,
+) -> Server:
+    services, tokens = daemon.api.services, EnrolledTokens(daemon.people)
+    keeper = Keeper(config.state_dir)
+    sessions = Sessions(daemon.people, services.clock, services.new_secret, keeper)
+
+    async def serve_page(listener: socket.socket, port: int) -> None:
+        guard = Guard(own_hosts(HOST, port, ()))
+        api = Api(services, operations_for_pages(OPERATIONS))
+        calls = Calls(api, NoTokens(), daemon.metrics, guard, sessions)
+        routes = page_routes(sessions, services, NoTokens(), page.origin)
+        await server.serve_also(listener, calls, Site(guard, routes))
+
+    page = PageListener(keeper, serve_page, BACKLOG, open_sockets)
+    local = _local_origin(config.server.listen)
+
+    async def origin() -> str:
+        return local or await page.origin()
+
     routes = [
         *probe_routes(daemon.ready, description(OPERATIONS), daemon.metrics, tokens),
         Route("/mcp", Tools(tokens, gateway.http)),
+        *page_routes(sessions, services, tokens, origin),
     ]
-    calls = Calls(daemon.api, tokens, daemon.metrics, guard)
-    return Server(calls, Site(guard, routes), daemon.hub, gateway, ending)
+    calls = Calls(daemon.api, tokens, daemon.metrics, guard, sessions)
+    server = Server(calls, Site(guard, routes), daemon.hub, gateway, ending)
+    if local is None:
+        server.when_serving(page.resume)
+    return server
+
+
+def _local_origin(listen: Listen | None) -> str | None:
+    """Where a browser of this host finds the TCP listener, if it is safe to have a session there.
+
+    Browsers tell whence a request comes at loopback addresses and over HTTPS alone.
+    """
+    host = None if listen is None else local_host(str(listen).rpartition(":")[0])
+    return None if listen is None or host is None else f"http://{host}:{listen.port}"
 
 
 def _guard(config: Config) -> Guard | None:

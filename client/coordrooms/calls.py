@@ -21,7 +21,7 @@ Query = Mapping[str, "str | int | float | list[str] | None"]
 
 
 class Call(NamedTuple, Generic[T_co]):
-    """One request below `/api/v1`.
+    """One request below `base`.
 
     `path` is percent-encoded. A `query` value of None is left out, a list is repeated. `key` is
     the idempotency key. `wait_s` is how long the daemon may park the call. `patience_s` is how
@@ -38,6 +38,7 @@ class Call(NamedTuple, Generic[T_co]):
     wait_s: float | None = None
     patience_s: float | None = None
     within_s: float | None = None
+    base: str = "/api/v1"
 
 
 class Connection(Protocol):

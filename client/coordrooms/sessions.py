@@ -23,8 +23,6 @@ from .wire import WireError, request_bytes
 
 T = TypeVar("T")
 
-BASE_PATH = "/api/v1"
-
 # On top of the daemon's own end of a wait: the way back, and a busy machine.
 WAIT_GRACE_S = 10.0
 
@@ -146,7 +144,7 @@ class Session:
         if fields is not None:
             headers.append(("Content-Type", "application/json"))
             body = _json_bytes(fields)
-        target = f"{BASE_PATH}{call.path}{_query_string(query)}"
+        target = f"{call.base}{call.path}{_query_string(query)}"
         return request_bytes(call.method, target, headers, body)
 
     def refusal(self, answer: Answer) -> Exception:

@@ -42,6 +42,20 @@ def kept_token_file(address: Address, conversation: str | None) -> str | None:
     return path
 
 
+def kept_token_files(address: Address) -> list[str]:
+    """The files of all tokens that are kept for that daemon. Raises as above."""
+    try:
+        directory = _directory(address)
+        names = sorted(os.listdir(directory))
+    except (ConfigurationError, OSError):
+        return []
+    refuse_open_to_others(directory)
+    files = [os.path.join(directory, name) for name in names]
+    for file in files:
+        refuse_open_to_others(file)
+    return files
+
+
 def keep_token(address: Address, name: str, token: str) -> str:
     """Write a token, in place of an earlier one; the path of its file."""
     path = token_path(address, name)

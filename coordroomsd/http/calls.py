@@ -5,13 +5,13 @@ from __future__ import annotations
 import orjson
 
 from coordroomsd.api.call import Call, Operation, Request
-from coordroomsd.api.callers import CONVERSATION_HEADER, WAKE_HEADER
+from coordroomsd.api.callers import CONVERSATION_HEADER, WAKE_HEADER, Caller
 from coordroomsd.api.pipeline import KEY_HEADER, Api, refusal_of
 from coordroomsd.api.routes import BASE
 from coordroomsd.api.streaming import Stream
 from coordroomsd.domain.errors import Refusal
-from coordroomsd.http.credentials import NOBODY, Tokens, address_of, identify
-from coordroomsd.http.exchanges import Exchange
+from coordroomsd.http.credentials import NOBODY, PAGE_HEADER, Pages, Tokens, address_of, identify
+from coordroomsd.http.exchanges import Exchange, Head
 from coordroomsd.http.guard import Guard
 from coordroomsd.http.replies import headers_of_answer, headers_of_refusal
 from coordroomsd.http.requests import LargeError, LateError, parse_body, query_pairs
@@ -25,11 +25,21 @@ _KEY = KEY_HEADER.lower().encode()
 
 
 class Calls:
-    def __init__(self, api: Api, tokens: Tokens, metrics: Metrics, guard: Guard | None) -> None:
+    """`pages` knows the callers that have a session, which count over TCP alone."""
+
+    def __init__(
+        self,
+        api: Api,
+        tokens: Tokens,
+        metrics: Metrics,
+        guard: Guard | None,
+        pages: Pages | None = None,
+    ) -> None:
         self._api = api
         self._tokens = tokens
         self._metrics = metrics
         self._guard = guard
+        self._pages = pages
 
     async def answer(self, exchange: Exchange) -> None:
         try:
@@ -54,18 +64,17 @@ class Calls:
         head = exchange.head
         if self._guard:
             self._guard.check(head.peer, head.headers)
-        authorization = head.get(b"authorization")
         path = head.path.decode("ascii", "replace").removeprefix(BASE)
         try:
             operation, parameters = self._api.routes.match(head.method.decode("ascii"), path)
         except Refusal:
-            identify(head.peer, authorization, self._tokens)
+            self._caller(head)
             raise
         if operation.by_address:
             caller = NOBODY
             self._api.services.buckets.spend(operation.by_address, address_of(head.peer), 1)
         else:
-            caller = identify(head.peer, authorization, self._tokens)
+            caller = self._caller(head)
         request = Request(
             caller,
             parameters,
@@ -77,6 +86,11 @@ class Calls:
             head.get(_WAKE),
         )
         return operation, request
+
+    def _caller(self, head: Head) -> Caller:
+        if self._pages and head.peer.uid is None and head.get(PAGE_HEADER) is not None:
+            return self._pages.caller(head.get)
+        return identify(head.peer, head.get(b"authorization"), self._tokens)
 
     async def _stream(self, call: Call, exchange: Exchange) -> None:
         exchange.park()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from coordroomsd.api.callers import SOCKET_PROJECT, Caller, identify_peer
@@ -11,10 +11,27 @@ from coordroomsd.domain.identities import credential_of
 from coordroomsd.http.peers import Peer
 from coordroomsd.live.people import People
 
+# Which only a page of our own origin can send.
+PAGE_HEADER = b"coordrooms-page"
+
 
 class Tokens(Protocol):
     def caller(self, token: str) -> Caller | None:
         """Whom a token is for; None when it is unknown or revoked."""
+
+
+class Pages(Protocol):
+    """Who calls from the daemon's own page, with a session instead of a token."""
+
+    def caller(self, header: Callable[[bytes], str | None]) -> Caller:
+        """By a request's headers, named in lower case. Raises `unauthorized` and the like."""
+
+
+class NoTokens:
+    """For a listener that is the page's alone."""
+
+    def caller(self, token: str) -> Caller | None:
+        return None
 
 
 class EnrolledTokens:

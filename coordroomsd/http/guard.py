@@ -19,6 +19,7 @@ from coordroomsd.http.replies import Header
 
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _ANY_ADDRESS = ("0.0.0.0", "[::]")  # noqa: S104 (compared with, not listened on)
+_LOOPBACK_OF = dict(zip(_ANY_ADDRESS, _LOOPBACK[1:], strict=True))
 _OWN_FETCH_SITES = ("same-origin", "none")
 
 
@@ -40,10 +41,21 @@ class Guard:
         if peer.uid is not None:
             return
         headers = Headers(raw=raw_headers)
+        self._check_host(headers)
+        self._check_origin(headers)
+
+    def check_visit(self, peer: Peer, raw_headers: list[Header]) -> None:
+        """For what a link on any site may lead to. Raises `host_not_allowed`."""
+        if peer.uid is None:
+            self._check_host(Headers(raw=raw_headers))
+
+    def _check_host(self, headers: Headers) -> None:
         hosts = [host.lower() for host in headers.getlist("host")]
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             named = ", ".join(hosts)[:200] or "nothing"
             raise Refusal("host_not_allowed", f"The request is for {named}, which is not us.")
+
+    def _check_origin(self, headers: Headers) -> None:
         for name in ("origin", "referer"):
             for value in headers.getlist(name):
                 if origin_of(value) not in self._origins:
@@ -66,6 +78,13 @@ def origin_of(url: str) -> str | None:
     if not parts.scheme or not parts.netloc or "@" in parts.netloc:
         return None
     return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def local_host(listening: str) -> str | None:
+    """The loopback address at which a listener is reached from its host, if it is."""
+    if listening in _LOOPBACK:
+        return listening
+    return _LOOPBACK_OF.get(listening)
 
 
 def own_hosts(host: str, port: int, further: Iterable[str]) -> list[str]:

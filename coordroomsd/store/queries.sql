@@ -178,3 +178,32 @@ ORDER BY e.at DESC, e.seq DESC LIMIT $5
 
 -- name: merge_words
 SELECT gin_clean_pending_list('events_by_word'::regclass)
+
+-- name: recent_rooms
+-- Rooms that somebody is active in, and the newest of the others.
+(SELECT id FROM rooms
+ WHERE project = $1 AND kind = 'room'
+   AND EXISTS (SELECT 1 FROM memberships m WHERE m.room_id = rooms.id AND m.active)
+ ORDER BY id DESC LIMIT $2)
+UNION
+(SELECT id FROM rooms WHERE project = $1 AND kind = 'room' ORDER BY id DESC LIMIT $3)
+
+-- name: open_questions
+-- The newest messages of a kind that asks which nobody has replied to; `found` counts them all.
+SELECT q.seq, q.at, q.membership_id, left(q.body, 400) AS body, count(*) OVER () AS found
+FROM events q
+WHERE q.room_id = $1 AND q.kind = 'question'
+  AND NOT EXISTS (SELECT 1 FROM events r WHERE r.room_id = $1 AND r.reply_to = q.seq)
+ORDER BY q.seq DESC LIMIT $2
+
+-- name: last_message
+SELECT seq, at, membership_id, kind, left(body, 400) AS body FROM events
+WHERE room_id = $1 AND type = 'message' ORDER BY seq DESC LIMIT 1
+
+-- name: count_unread
+-- Messages after a number that none of $3 wrote, as far as $4.
+SELECT count(*) FROM (
+    SELECT 1 FROM events
+    WHERE room_id = $1 AND seq > $2 AND type = 'message' AND membership_id <> ALL($3::bigint[])
+    LIMIT $4
+) unread

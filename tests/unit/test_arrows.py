@@ -22,8 +22,9 @@ HEIGHTS = {
     "api": 5,
     "http": 6,
     "mcp": 6,
+    "page": 7,
 }
-TOP = 7
+TOP = 8
 HIGHEST_WITHOUT_A_SERVER = HEIGHTS["api"]
 SERVERS = {"httptools", "mcp", "starlette", "uvicorn", "uvloop"}
 
@@ -123,6 +124,7 @@ def test_imports_go_down() -> None:
         ("coordroomsd.api.pipeline", "from coordroomsd.http.wait import wait"),
         ("coordroomsd.http.wait", "from coordroomsd.mcp.tools import TOOLS"),
         ("coordroomsd.mcp.tools", "from coordroomsd.app import App"),
+        ("coordroomsd.http.calls", "from coordroomsd.page.sessions import Sessions"),
         ("coordroomsd.app", "import coordrooms"),
         ("coordrooms.wire", "import coordroomsd.domain.text"),
         ("coordrooms.wire", "import h11"),
