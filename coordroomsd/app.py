@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from coordroomsd import readings
 from coordroomsd.api.pipeline import Api, refusal_of
 from coordroomsd.api.services import Services
 from coordroomsd.chores import (
@@ -19,6 +20,7 @@ from coordroomsd.chores import (
     arm_deadlines,
     end_what_runs_out,
     forget_what_is_old,
+    look_at_the_loop,
     look_for_deadlines,
     merge_words,
 )
@@ -35,6 +37,7 @@ from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
+from coordroomsd.live.refusals import Refusals
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.timers import Timers
 from coordroomsd.live.waiters import Hub
@@ -152,6 +155,8 @@ async def running(
         jitter,
         new_secret,
         sweeping.hasten,
+        metrics,
+        Refusals(metrics),
     )
 
     in_force = config
@@ -163,12 +168,7 @@ async def running(
         hub.max_waiters = config.limits.max_waiters
         sweeping.keep(config.retention)
 
-    metrics.observe("waiters", "Calls parked in a wait", lambda: hub.statistics().waiting)
-    metrics.observe("streams", "Open event streams", lambda: hub.statistics().streaming)
-    metrics.observe("rooms_loaded", "Rooms in memory", lambda: len(rooms))
-    metrics.observe("queue", "Calls that wait for the journal", lambda: len(journal))
-    metrics.observe("deadlines", "Rooms with a deadline ahead", lambda: len(timers))
-    metrics.observe("positions_unsaved", "Positions not yet stored", lambda: len(positions))
+    readings.observe_all(metrics, services, timers, database)
     await arm_deadlines(database, timers, clock)
     writing = asyncio.create_task(journal.run(), name="journal")
     chores = [
@@ -178,6 +178,7 @@ async def running(
         asyncio.create_task(forget_what_is_old(database, clock), name="upkeep"),
         asyncio.create_task(sweeping.run(journal), name="retention"),
         asyncio.create_task(merge_words(database), name="search"),
+        asyncio.create_task(look_at_the_loop(metrics, clock), name="loop"),
     ]
     failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     for task in (writing, *chores):

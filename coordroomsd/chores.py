@@ -16,6 +16,7 @@ from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.retention import Remove
 from coordroomsd.journal.journal import Journal
 from coordroomsd.journal.submissions import Answer
+from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.timers import Timers
 from coordroomsd.settings import Retention
 from coordroomsd.store import reads, upkeep
@@ -26,6 +27,7 @@ logger = logging.getLogger(__name__)
 # How far ahead deadlines are looked up, for rooms that are not loaded, and how often.
 DEADLINES_AHEAD = timedelta(seconds=120)
 LOOK_FOR_DEADLINES_EVERY_S = 60.0
+LOOK_AT_THE_LOOP_EVERY_S = 1.0
 RETRY_AFTER = timedelta(seconds=1)
 # How long an answer is kept for retries under its key: the contract's promise.
 KEEP_ANSWERS = timedelta(days=7)
@@ -54,6 +56,15 @@ async def end_what_runs_out(journal: Journal, timers: Timers, clock: Clock) -> N
         refusals = [refusal for refusal in await asyncio.gather(*map(end_in, due)) if refusal]
         if refusals:
             logger.warning("what ran out in %d rooms has to wait: %s", len(refusals), refusals[0])
+
+
+async def look_at_the_loop(metrics: Metrics, clock: Clock) -> None:
+    """Note how late a timer is served, which is how late everybody is. Runs until cancelled."""
+    while True:
+        began = clock.monotonic()
+        await asyncio.sleep(LOOK_AT_THE_LOOP_EVERY_S)
+        late = clock.monotonic() - began - LOOK_AT_THE_LOOP_EVERY_S
+        metrics.loop_lag_seconds.add(max(0.0, late))
 
 
 async def arm_deadlines(database: Database, timers: Timers, clock: Clock) -> None:

@@ -36,6 +36,7 @@ from coordroomsd.http.site import Site
 from coordroomsd.http.tools import Tools
 from coordroomsd.listeners import BACKLOG, open_listeners
 from coordroomsd.live.waiters import Hub
+from coordroomsd.logs import outputs
 from coordroomsd.mcp.gateways import Gateway
 from coordroomsd.page.keeping import Keeper
 from coordroomsd.page.routes import operations_for_pages, page_routes
@@ -55,23 +56,16 @@ def serve(config: Config, read_again: Callable[[], Config]) -> NoReturn:
     SIGHUP asks for the configuration to be read again.
     Raises StoreError or SocketError when it cannot start or go on.
     """
-    logging.basicConfig(
-        level=logging.INFO, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s"
-    )
-    _log_from(config.log.level)
+    logs = outputs.begin(config.log, os.environ)
     _allow_many_descriptors()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        code = runner.run(_run(config, read_again))
+        code = runner.run(_run(config, read_again, logs))
     # All is closed. An import may still be under way, and the interpreter would take itself apart:
     # on a busy machine that is seconds in which nothing is left to do.
     with contextlib.suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
-
-
-def _log_from(level: str) -> None:
-    logging.getLogger().setLevel(level.upper())
 
 
 def _allow_many_descriptors() -> None:
@@ -81,7 +75,8 @@ def _allow_many_descriptors() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-async def _run(config: Config, read_again: Callable[[], Config]) -> int:
+async def _run(config: Config, read_again: Callable[[], Config], logs: outputs.Logs) -> int:
+    asyncio.get_running_loop().set_exception_handler(outputs.told_by_loop)
     manager = Notifier()
     reloading = Reloading(config, read_again, manager)
     ending = Ending(manager, reloading)
@@ -103,12 +98,14 @@ async def _run(config: Config, read_again: Callable[[], Config]) -> int:
                 beside = [
                     asyncio.create_task(_stay_alive(manager), name="watchdog"),
                     asyncio.create_task(reloading.run(adopt, status), name="reloading"),
+                    asyncio.create_task(logs.report_repeats_regularly(), name="log"),
                 ]
                 async with asyncio.TaskGroup() as serving:
                     serving.create_task(gateway.run(), name="mcp")
                     serving.create_task(server.serve(listeners.http), name="http")
                 for task in beside:
                     task.cancel()
+                await asyncio.wait(beside)
             if daemon.failed.done():
                 daemon.failed.result()
     except asyncio.CancelledError:
@@ -241,7 +238,7 @@ def _server(
         api = Api(services, operations_for_pages(OPERATIONS))
         calls = Calls(api, NoTokens(), daemon.metrics, guard, sessions)
         routes = page_routes(sessions, services, NoTokens(), page.origin)
-        await server.serve_also(listener, calls, Site(guard, routes))
+        await server.serve_also(listener, calls, Site(guard, routes, services.refusals))
 
     page = PageListener(keeper, serve_page, BACKLOG, open_sockets)
     local = _local_origin(config.server.listen)
@@ -255,9 +252,16 @@ def _server(
         *page_routes(sessions, services, tokens, origin),
     ]
     calls = Calls(daemon.api, tokens, daemon.metrics, guard, sessions)
-    server = Server(calls, Site(guard, routes), daemon.hub, gateway, ending)
+    site = Site(guard, routes, services.refusals)
+    server = Server(calls, site, daemon.hub, gateway, ending)
     if local is None:
         server.when_serving(page.resume)
+    daemon.metrics.observe_by(
+        "connections",
+        "Open connections, by what is spoken on them",
+        "protocol",
+        lambda: {"http": len(server.server_state.connections), "mcp": gateway.sessions},
+    )
     return server
 
 
@@ -287,7 +291,7 @@ def _adopt(daemon: app.Daemon, guard: Guard | None, config: Config) -> None:
     daemon.adopt(config)
     if guard:
         guard.let_in(_own_hosts(config))
-    _log_from(config.log.level)
+    outputs.set_level(config.log.level)
 
 
 async def _stay_alive(manager: Notifier) -> None:

@@ -144,8 +144,10 @@ class Conversations(Section):
 
 
 class Log(Section):
-    # No "debug": libraries write bodies and tokens there.
-    level: Annotated[Literal["info", "warning", "error"], RELOADED] = "info"
+    """`auto` is the journal under systemd, else text on standard error."""
+
+    level: Annotated[Literal["debug", "info", "warning", "error"], RELOADED] = "info"
+    format: Literal["auto", "text", "json"] = "auto"
 
 
 class Cluster(Section):

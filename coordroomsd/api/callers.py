@@ -32,6 +32,8 @@ class Caller:
     name: str | None
     # What parked calls are ended by when it is revoked.
     credential: Hashable = None
+    # The user of this host that a peer of the Unix socket is.
+    uid: int | None = None
 
 
 class People(Protocol):
@@ -44,7 +46,7 @@ class People(Protocol):
 def identify_peer(uid: int) -> Caller:
     """A peer of the Unix socket. The daemon's own user and root, naming nobody, are operator."""
     role: Role = "operator" if uid in (0, os.geteuid()) else "agent"
-    return Caller(SOCKET_PROJECT, "agent", role, None, ("uid", uid))
+    return Caller(SOCKET_PROJECT, "agent", role, None, ("uid", uid), uid)
 
 
 def acting(caller: Caller, conversation: str | None, people: People) -> Actor | None:

@@ -57,12 +57,17 @@ class Api:
             for name, values in (query or {}).items()
             for value in ([values] if isinstance(values, str) else values)
         ]
+        name = method
         try:
             operation, parameters = self.routes.match(method, path)
+            name = operation.id
             request = Request(caller, parameters, pairs, body, conversation, key)
             return await self.run(await self.opened(operation, request))
         except Exception as error:
-            return problem_answer(error)
+            refusal = refusal_of(error)
+            origin = caller.name or f"uid {caller.uid}"
+            self.services.refusals.note(refusal, f"{name}, a tool's", origin, conversation)
+            return Answer(refusal.status, orjson.dumps(refusal.problem()))
 
     async def run(self, call: Call) -> Answer:
         """Raises Refusal; anything else that it raises is a bug or a lost database."""
@@ -77,6 +82,7 @@ class Api:
 
     async def opened(self, operation: Operation, request: Request) -> Call:
         """The call with its participant and its room."""
+        self.services.metrics.calls.add(operation.id)
         call = Call(self.services, operation, request)
         call.actor = acting(request.caller, request.conversation, self.services.people)
         if call.actor and request.wake is not None:
@@ -138,18 +144,14 @@ def _key_faults(call: Call) -> list[tuple[str, str]]:
     return [(KEY_HEADER, f"should be 1 to {_MAX_KEY} visible ASCII characters")]
 
 
-def problem_answer(error: Exception) -> Answer:
-    """The answer that an exception becomes. A bug is logged under an id; only the id is told."""
-    refusal = refusal_of(error)
-    return Answer(refusal.status, orjson.dumps(refusal.problem()))
-
-
 def refusal_of(error: Exception) -> Refusal:
+    """What an exception is told as. A bug is logged under an id; only the id is told."""
     if isinstance(error, Refusal):
         return error
     if faults.fault_of(error) is not faults.Fault.REFUSED:
         logger.warning("the database is away: %s", error)
         return Refusal("store_unavailable", "The database cannot be reached now.")
     error_id = secrets.token_hex(6)
-    logger.error("internal error %s", error_id, exc_info=error)
+    about = {"fields": {"error_id": error_id}, "like": "internal error"}
+    logger.error("internal error %s", error_id, exc_info=error, extra=about)
     return Refusal("internal_error", f"The daemon failed; error {error_id}.", error_id=error_id)

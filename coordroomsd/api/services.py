@@ -9,9 +9,11 @@ from coordroomsd.clock import Clock
 from coordroomsd.domain.conversations import PeerPolicy
 from coordroomsd.journal.journal import Journal
 from coordroomsd.live.buckets import Buckets
+from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
+from coordroomsd.live.refusals import Refusals
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.waiters import Hub
 from coordroomsd.live.wakes import Wakes
@@ -39,3 +41,5 @@ class Services:
     new_secret: Callable[[], str]
     # Have retention look at its policies now.
     hasten_sweep: Callable[[], None]
+    metrics: Metrics
+    refusals: Refusals

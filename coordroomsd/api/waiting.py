@@ -44,13 +44,16 @@ class Ended(NamedTuple):
 
     reason: str
     looks: list[Look]
+    # See Answer.
+    woken_at: float | None
 
 
 async def wait(call: Call) -> Answer:
     one, timeout_s, limit = await _asked(call)
     call.settle()
-    reason, [found] = await _wait(call, [one], timeout_s, limit)
-    return Answer(200, answer(one.room, found, call.services.generation, reason))
+    reason, [found], woken_at = await _wait(call, [one], timeout_s, limit)
+    body = answer(one.room, found, call.services.generation, reason)
+    return Answer(200, body, woken_at=woken_at)
 
 
 async def _asked(call: Call) -> tuple[Watched, float, int]:
@@ -70,7 +73,7 @@ async def wait_on_many(call: Call) -> Answer:
         )
         for name, room in rooms.items()
     ]
-    reason, looks = await _wait(call, watched, asked.timeout_s, asked.limit)
+    reason, looks, woken_at = await _wait(call, watched, asked.timeout_s, asked.limit)
     news = [
         (one, found)
         for one, found in zip(watched, looks, strict=True)
@@ -83,7 +86,8 @@ async def wait_on_many(call: Call) -> Answer:
         for one, found in news
     ]
     rooms_json = b",".join(encoded)
-    return Answer(200, b'{"reason":"%s","rooms":{%s}}' % (reason.encode(), rooms_json))
+    body = b'{"reason":"%s","rooms":{%s}}' % (reason.encode(), rooms_json)
+    return Answer(200, body, woken_at=woken_at)
 
 
 def _interest_in(name: str, wake_on: list[str]) -> Interest:
@@ -146,7 +150,7 @@ async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int
                 services.positions.shown(
                     one.room, one.member.id, found.after_seq, found.next_after_seq
                 )
-            return Ended(reason, looks)
+            return Ended(reason, looks, waiter.woken_at if reason == "event" else None)
     finally:
         if deadline:
             deadline.cancel()

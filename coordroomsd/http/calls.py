@@ -10,7 +10,15 @@ from coordroomsd.api.pipeline import KEY_HEADER, Api, refusal_of
 from coordroomsd.api.routes import BASE
 from coordroomsd.api.streaming import Stream
 from coordroomsd.domain.errors import Refusal
-from coordroomsd.http.credentials import NOBODY, PAGE_HEADER, Pages, Tokens, address_of, identify
+from coordroomsd.http.credentials import (
+    NOBODY,
+    PAGE_HEADER,
+    Pages,
+    Tokens,
+    address_of,
+    identify,
+    origin_of,
+)
 from coordroomsd.http.exchanges import Exchange, Head
 from coordroomsd.http.guard import Guard
 from coordroomsd.http.replies import headers_of_answer, headers_of_refusal
@@ -40,10 +48,13 @@ class Calls:
         self._metrics = metrics
         self._guard = guard
         self._pages = pages
+        self._refusals = api.services.refusals
 
     async def answer(self, exchange: Exchange) -> None:
+        operation = None
         try:
-            call = await self._api.opened(*self._request(exchange))
+            operation, request = self._request(exchange)
+            call = await self._api.opened(operation, request)
             if call.operation.streams and EVENT_STREAM in (exchange.head.get(b"accept") or ""):
                 await self._stream(call, exchange)
                 return
@@ -52,13 +63,21 @@ class Calls:
             answer = await self._api.run(call)
         except Exception as error:
             refusal = refusal_of(error)
-            self._metrics.refusals.labels(refusal.code).inc()
+            self._note(refusal, exchange, operation)
             if exchange.more_body or isinstance(error, LargeError):
                 exchange.keep_alive = False
             body = orjson.dumps(refusal.problem())
             await exchange.reply(refusal.status, headers_of_refusal(refusal), body)
         else:
             await exchange.reply(answer.status, headers_of_answer(answer), answer.body)
+            if answer.woken_at is not None:
+                now = self._api.services.clock.monotonic()
+                self._metrics.wake_seconds.add(now - answer.woken_at)
+
+    def _note(self, refusal: Refusal, exchange: Exchange, operation: Operation | None) -> None:
+        head = exchange.head
+        name = operation.id if operation else head.method.decode("ascii", "replace")
+        self._refusals.note(refusal, name, origin_of(head.peer), head.get(_CONVERSATION))
 
     def _request(self, exchange: Exchange) -> tuple[Operation, Request]:
         head = exchange.head

@@ -55,6 +55,11 @@ def address_of(peer: Peer) -> Hashable:
     return peer.uid if peer.address is None else peer.address
 
 
+def origin_of(peer: Peer) -> str:
+    """The same, for people."""
+    return f"uid {peer.uid}" if peer.address is None else peer.address
+
+
 def identify(peer: Peer, authorization: str | None, tokens: Tokens) -> Caller:
     """Raises `unauthorized`. A token wins over the socket's peer: people use theirs there too."""
     if authorization is not None:

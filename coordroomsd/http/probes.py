@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from coordroomsd.domain.errors import Refusal
 from coordroomsd.http.credentials import Tokens, identify
 from coordroomsd.http.peers import PEER
 from coordroomsd.live.metrics import CONTENT_TYPE, Metrics
@@ -22,28 +21,25 @@ def probe_routes(
     metrics: Metrics,
     tokens: Tokens,
 ) -> list[Route]:
-    """`ready` raises what keeps the daemon from serving; `document` is the OpenAPI description."""
+    """These raise what they refuse.
+
+    `ready` raises what keeps the daemon from serving; `document` is the OpenAPI description.
+    """
     description = orjson.dumps(document)
 
     async def healthz(_: Request) -> Response:
         return JSONResponse({"status": "alive"})
 
     async def readyz(_: Request) -> Response:
-        try:
-            await ready()
-        except Refusal as refusal:
-            return _problem(refusal)
+        await ready()
         return JSONResponse({"status": "ready"})
 
     async def openapi(_: Request) -> Response:
         return Response(description, media_type="application/json")
 
     async def exposition(request: Request) -> Response:
-        try:
-            peer = request.scope["extensions"][PEER]
-            identify(peer, request.headers.get("authorization"), tokens)
-        except Refusal as refusal:
-            return _problem(refusal)
+        peer = request.scope["extensions"][PEER]
+        identify(peer, request.headers.get("authorization"), tokens)
         return Response(metrics.exposition(), headers={"content-type": CONTENT_TYPE})
 
     return [
@@ -52,7 +48,3 @@ def probe_routes(
         Route("/readyz", readyz),
         Route("/openapi.json", openapi),
     ]
-
-
-def _problem(refusal: Refusal) -> Response:
-    return JSONResponse(refusal.problem(), refusal.status, media_type="application/problem+json")

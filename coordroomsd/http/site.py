@@ -8,30 +8,39 @@ from starlette.routing import BaseRoute, Router
 from starlette.types import Receive, Scope, Send
 
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.http.credentials import origin_of
 from coordroomsd.http.guard import Guard
 from coordroomsd.http.peers import PEER
 from coordroomsd.http.replies import send_refusal
+from coordroomsd.live.refusals import Refusals
 
 _PAGE = "/page/"
 _PAGE_API = "/page/api/"
 
 
 class Site:
-    def __init__(self, guard: Guard | None, routes: Sequence[BaseRoute]) -> None:
+    """`routes` may raise a Refusal before they have begun to answer."""
+
+    def __init__(
+        self, guard: Guard | None, routes: Sequence[BaseRoute], refusals: Refusals
+    ) -> None:
         self._guard = guard
+        self._refusals = refusals
         self._router = Router(routes, redirect_slashes=False, default=_nothing_there)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        if self._guard:
-            try:
+        peer = scope["extensions"][PEER]
+        try:
+            if self._guard:
                 check = self._guard.check_visit if _is_visit(scope) else self._guard.check
-                check(scope["extensions"][PEER], scope["headers"])
-            except Refusal as refusal:
-                await send_refusal(send, refusal)
-                return
-        await self._router(scope, receive, send)
+                check(peer, scope["headers"])
+            await self._router(scope, receive, send)
+        except Refusal as refusal:
+            asked = f"{scope['method']} beside the calls"
+            self._refusals.note(refusal, asked, origin_of(peer), None)
+            await send_refusal(send, refusal)
 
 
 def _is_visit(scope: Scope) -> bool:
@@ -46,4 +55,4 @@ def _is_visit(scope: Scope) -> bool:
 
 
 async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:
-    await send_refusal(send, Refusal("not_found", f"Nothing is served at {scope['path']}."))
+    raise Refusal("not_found", f"Nothing is served at {scope['path']}.")

@@ -8,10 +8,8 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from coordroomsd.api.callers import Caller
-from coordroomsd.domain.errors import Refusal
 from coordroomsd.http.credentials import Tokens, identify
 from coordroomsd.http.peers import PEER
-from coordroomsd.http.replies import send_refusal
 
 
 class Tools:
@@ -24,9 +22,6 @@ class Tools:
         self._serve = serve
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            authorization = Headers(scope=scope).get("authorization")
-            caller = identify(scope["extensions"][PEER], authorization, self._tokens)
-            await self._serve(caller, scope, receive, send)
-        except Refusal as refusal:
-            await send_refusal(send, refusal)
+        authorization = Headers(scope=scope).get("authorization")
+        caller = identify(scope["extensions"][PEER], authorization, self._tokens)
+        await self._serve(caller, scope, receive, send)

@@ -78,12 +78,25 @@ class Journal:
         self._flush_due = False
         self._closing = False
         self._batch = database.batch
+        # When there was last no position that is not stored.
+        self._positions_stored_at = clock.monotonic()
         # Why the database last refused a write; empty when it took it.
         self._refused = ""
 
     def __len__(self) -> int:
         """How many calls are queued."""
         return len(self._queue)
+
+    @property
+    def takes_writes(self) -> bool:
+        """Whether the database took the last batch, and is there for another."""
+        return self._database.is_connected and not self._refused
+
+    def positions_lag_s(self) -> float:
+        """How long there have been positions that are not stored."""
+        if not self._positions:
+            return 0.0
+        return self._clock.monotonic() - self._positions_stored_at
 
     async def execute(
         self, command: Command, respond: Respond, keyed: KeyedCall | None = None
@@ -130,6 +143,8 @@ class Journal:
             if self._positions:
                 self._flush_due = True
                 self._work.set()
+            else:
+                self._positions_stored_at = self._clock.monotonic()
 
     async def _next_batch(self) -> None:
         batch: list[Submission] = []
@@ -158,12 +173,14 @@ class Journal:
             # Who gave up while the database was away is not begun again.
             batch = [submission for submission in batch if not submission.future.done()]
             taken: dict[Place, LiveRoom] = {}
+            emptied_at: float | None = None
             draft: Draft | None = None
             try:
                 draft = await self._decide(batch)
                 rows = draft.rows()
                 if with_positions:
                     taken = self._take_positions(rows)
+                    emptied_at = None if self._positions else self._clock.monotonic()
                 if not rows or await self._commit(rows):
                     break
             except OwnershipLostError:
@@ -178,7 +195,9 @@ class Journal:
                 await self._database.reopen_writer()
             else:
                 self._undo(draft, taken)
-        self._publishing.publish(draft)
+        if emptied_at is not None:
+            self._positions_stored_at = emptied_at
+        self._publishing.publish(draft, self._clock.monotonic())
         for submission in batch:
             submission.settle()
         # Who waits for the batch comes first.
@@ -226,15 +245,17 @@ class Journal:
         self._database.check_space()
         self._batch += 1
         sql, arguments = write_statement(rows, self._batch)
+        began = self._clock.monotonic()
         try:
             await self._database.writer.fetchval(sql, *arguments)
         except Exception as error:
             if faults.fault_of(error) is not faults.Fault.OUTCOME_UNKNOWN:
                 raise
-            self._metrics.store_losses.inc()
+            self._metrics.store_losses.add()
             logger.warning("lost the database in a write, looking what became of it: %s", error)
             await self._database.reopen_writer()
             return self._database.batch == self._batch
+        self._metrics.commit_seconds.add(self._clock.monotonic() - began)
         if self._refused:
             logger.info("the database takes writes again")
             self._refused = ""
@@ -248,6 +269,7 @@ class Journal:
             if not self._refused:
                 logger.error("the database refuses writes: %s", reason)
             self._refused = reason
+            self._metrics.store_refusals.add()
             refusal = Refusal("store_unavailable", f"The database refuses writes now: {reason}.")
             for submission in batch:
                 submission.fail(submission.fault or refusal)

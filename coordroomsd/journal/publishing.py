@@ -32,7 +32,7 @@ class Publishing:
         self._people = people
         self._hub = hub
 
-    def publish(self, draft: Draft) -> None:
+    def publish(self, draft: Draft, committed_at: float) -> None:
         """Runs without a pause, so that nobody sees half of a batch."""
         for participant in draft.participants.values():
             self._participants.put(participant)
@@ -53,7 +53,7 @@ class Publishing:
         for drafted in draft.rooms.values():
             if drafted.events:
                 _end_calls_of_who_left(drafted)
-                drafted.live.waiters.wake(drafted.events)
+                drafted.live.waiters.wake(drafted.events, committed_at)
 
     def _take_over(self, draft: Draft, room_id: int, drafted: RoomDraft) -> None:
         live = drafted.live

@@ -21,6 +21,8 @@ class Answer:
     status: int
     body: bytes
     replayed: bool = False
+    # When what a parked call was woken by had been committed, by the daemon's even clock.
+    woken_at: float | None = None
 
 
 # Makes the answer from what was decided; runs within the batch and must not wait.

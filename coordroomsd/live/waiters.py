@@ -28,7 +28,7 @@ class Waiter:
     anybody, again and again.
     """
 
-    __slots__ = ("_future", "_loop", "_refusal", "credential", "timed_out")
+    __slots__ = ("_future", "_loop", "_refusal", "credential", "timed_out", "woken_at")
 
     def __init__(self, credential: object = None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -37,9 +37,12 @@ class Waiter:
         # What the call came in under: revoking it ends the call.
         self.credential = credential
         self.timed_out = False
+        # When the events that woke it last had been committed.
+        self.woken_at: float | None = None
 
-    def wake(self) -> None:
+    def wake(self, committed_at: float | None = None) -> None:
         if not self._future.done():
+            self.woken_at = committed_at
             self._future.set_result(None)
 
     def expire(self) -> None:
@@ -101,10 +104,10 @@ class RoomWaiters:
     def is_waiting(self, membership_id: int) -> bool:
         return membership_id in self._waiting
 
-    def wake(self, events: Sequence[Event]) -> None:
+    def wake(self, events: Sequence[Event], committed_at: float | None = None) -> None:
         """Wake whoever asked for one of these events and did not cause all of those."""
         for stream in self._streams:
-            stream.wake()
+            stream.wake(committed_at)
         for interest, group in self._groups.items():
             authors = {
                 0 if event.by_daemon else event.who.membership_id
@@ -114,12 +117,12 @@ class RoomWaiters:
             lets_go = interest.free and any(_lets_go(event, interest.free) for event in events)
             if lets_go or len(authors) > 1 or 0 in authors:
                 for waiter in group:
-                    waiter.wake()
+                    waiter.wake(committed_at)
             elif authors:
                 [author] = authors
                 for waiter, membership_id in group.items():
                     if membership_id != author:
-                        waiter.wake()
+                        waiter.wake(committed_at)
 
     def end(self, membership_id: int, refusal: Exception) -> None:
         """End the parked calls and streams of one member."""

@@ -50,7 +50,8 @@ def failure(error: Exception, schema: Schema) -> Json:
 
 def _internal_error(error: Exception) -> Refusal:
     error_id = secrets.token_hex(6)
-    logger.error("internal error %s", error_id, exc_info=error)
+    about = {"fields": {"error_id": error_id}, "like": "internal error"}
+    logger.error("internal error %s", error_id, exc_info=error, extra=about)
     return Refusal("internal_error", f"The daemon failed; error {error_id}.", error_id=error_id)
 
 

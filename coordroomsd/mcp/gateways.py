@@ -43,6 +43,11 @@ class Gateway:
         self._sessions: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
 
+    @property
+    def sessions(self) -> int:
+        """Open connections to the socket."""
+        return len(self._sessions)
+
     async def start(self, listening: socket.socket) -> None:
         """Accept sessions on a Unix socket that is bound and listens."""
         self._listeners.append(

@@ -5,6 +5,7 @@ All else that the page does, it does by the calls below /api/v1.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -18,10 +19,11 @@ from coordroomsd.api.pipeline import refusal_of
 from coordroomsd.api.services import Services
 from coordroomsd.domain.errors import Refusal, invalid
 from coordroomsd.domain.text import instant
-from coordroomsd.http.credentials import Tokens, identify
+from coordroomsd.http.credentials import Tokens, identify, origin_of
 from coordroomsd.http.peers import PEER
 from coordroomsd.http.replies import headers_of_refusal
 from coordroomsd.http.requests import LargeError, parse_body
+from coordroomsd.live.refusals import Refusals
 from coordroomsd.page.assets import HEADERS, SHELL, Assets
 from coordroomsd.page.overview import Overview, seen_in
 from coordroomsd.page.sessions import (
@@ -106,24 +108,27 @@ def page_routes(
             media_type="text/event-stream",
         )
 
+    route = functools.partial(_route, services.refusals)
     return [
-        _route("/", to_the_page),
-        _route("/page", to_the_page),
-        _route("/page/api/links", offer_link, "POST"),
-        _route("/page/api/session", sign_in, "POST"),
-        _route("/page/api/session", sign_out, "DELETE"),
-        _route("/page/api/overview", overview, "POST"),
-        _route("/page/assets/{name:path}", asset),
-        _route("/page/{path:path}", shell),
+        route("/", to_the_page),
+        route("/page", to_the_page),
+        route("/page/api/links", offer_link, "POST"),
+        route("/page/api/session", sign_in, "POST"),
+        route("/page/api/session", sign_out, "DELETE"),
+        route("/page/api/overview", overview, "POST"),
+        route("/page/assets/{name:path}", asset),
+        route("/page/{path:path}", shell),
     ]
 
 
-def _route(path: str, handler: Handler, method: str = "GET") -> Route:
+def _route(refusals: Refusals, path: str, handler: Handler, method: str = "GET") -> Route:
     async def guarded(request: Request) -> Response:
         try:
             return await handler(request)
         except Exception as error:
             refusal = refusal_of(error)
+            origin = origin_of(request.scope["extensions"][PEER])
+            refusals.note(refusal, f"{method} of the page", origin, None)
             headers = {name.decode(): value.decode() for name, value in headers_of_refusal(refusal)}
             return Response(orjson.dumps(refusal.problem()), refusal.status, HEADERS | headers)
 

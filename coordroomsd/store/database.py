@@ -114,6 +114,16 @@ class Database:
             data=data,
         )
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a session to write with, as far as is known without using it."""
+        return not self.writer.is_closed()
+
+    @property
+    def free_bytes(self) -> int | None:
+        """What is left on the disk of a server of our own; None of one elsewhere."""
+        return None if self._data is None else disk_space.free_bytes(self._data)
+
     def check_space(self) -> None:
         """:raises NoSpaceError: the next write could take the server down."""
         if self._data is not None:

@@ -17,10 +17,15 @@ from coordroomsd.store.errors import NoSpaceError
 RESERVED_BYTES: Final = 64 * 1024 * 1024
 
 
+def free_bytes(data: Path) -> int:
+    """What is left where the data lies."""
+    status = os.statvfs(data)
+    return status.f_bavail * status.f_frsize
+
+
 def check_space(data: Path) -> None:
     """:raises NoSpaceError: less than `RESERVED_BYTES` are free where the data lies."""
-    status = os.statvfs(data)
-    free = status.f_bavail * status.f_frsize
+    free = free_bytes(data)
     if free < RESERVED_BYTES:
         raise NoSpaceError(
             f"only {free // 2**20} MiB are free on the disk of the database, and "

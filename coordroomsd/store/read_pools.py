@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import asyncpg
 
@@ -19,6 +19,14 @@ _LOOK_EVERY_S: Final = 0.02
 T = TypeVar("T")
 
 
+class Statistics(NamedTuple):
+    """Sessions that there are, those of them that are lent, and reads that wait for one."""
+
+    open: int
+    in_use: int
+    asking: int
+
+
 class ReadPool:
     """Read-only sessions, each lent for one read, by any task.
 
@@ -28,6 +36,7 @@ class ReadPool:
 
     def __init__(self, pool: asyncpg.Pool) -> None:
         self.pool = pool
+        self._asking = 0
         self._looking: asyncio.Task[None] | None = None
 
     @classmethod
@@ -37,6 +46,11 @@ class ReadPool:
         :raises DatabaseUnreachableError, DatabaseUnsuitableError: see `sessions.connect`.
         """
         return cls(await sessions.open_read_pool(arguments, size))
+
+    def statistics(self) -> Statistics:
+        size = self.pool.get_size()
+        in_use = size - self.pool.get_idle_size()
+        return Statistics(size, in_use, self._asking)
 
     async def fetch(self, sql: str, *arguments: Any) -> list[asyncpg.Record]:
         return await self.read(lambda session: session.fetch(sql, *arguments))
@@ -72,7 +86,11 @@ class ReadPool:
 
     @asynccontextmanager
     async def _session(self) -> AsyncIterator[asyncpg.Connection]:
-        session = await self._acquire()
+        self._asking += 1
+        try:
+            session = await self._acquire()
+        finally:
+            self._asking -= 1
         try:
             yield session
         finally:

@@ -32,7 +32,9 @@ async def served(daemon: Running, path: Path) -> AsyncIterator[None]:
     inner, ending = daemon.daemon, _Ending()
     calls = Calls(inner.api, EnrolledTokens(inner.people), inner.metrics, None)
     gateway = cast(Any, _NoGateway())
-    server = Server(calls, Site(None, []), inner.hub, gateway, cast(Any, ending))
+    server = Server(
+        calls, Site(None, [], inner.api.services.refusals), inner.hub, gateway, cast(Any, ending)
+    )
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen(4096)

@@ -244,7 +244,7 @@ async def test_beyond_the_limit_waits_are_refused(
     daemon: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, bob = await daemon.room("plan", "ada", "bob")
-    monkeypatch.setattr(daemon.services.hub, "_max_waiters", 1)
+    monkeypatch.setattr(daemon.services.hub, "max_waiters", 1)
     waiting = asyncio.create_task(ada.wait("plan", 2))
     await parked(daemon)
     refused = await bob.refused("too_many_waiters", "GET", "/rooms/plan/wait")
