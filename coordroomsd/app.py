@@ -20,9 +20,9 @@ from coordroomsd.chores import (
     arm_deadlines,
     end_what_runs_out,
     forget_what_is_old,
+    index_words,
     look_at_the_loop,
     look_for_deadlines,
-    merge_words,
 )
 from coordroomsd.clock import Clock, SteadyClock
 from coordroomsd.config import Config
@@ -40,6 +40,7 @@ from coordroomsd.live.positions import Positions
 from coordroomsd.live.refusals import Refusals
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.timers import Timers
+from coordroomsd.live.unindexed import Unindexed
 from coordroomsd.live.waiters import Hub
 from coordroomsd.live.wakes import Wakes
 from coordroomsd.settings import Limits
@@ -127,11 +128,12 @@ async def running(
 
     timers, hub, metrics = Timers(clock), Hub(config.limits.max_waiters), Metrics()
     people = People(await reads.enrolled(database.reads))
+    unindexed = Unindexed(await reads.unindexed(database.reads))
     sweeping = Sweeping(database, clock, config.retention)
     journal = Journal(
         database,
         Gathering(rooms, participants),
-        Publishing(rooms, participants, timers, people, hub),
+        Publishing(rooms, participants, timers, people, hub, unindexed),
         positions,
         buckets,
         people,
@@ -146,6 +148,7 @@ async def running(
         positions,
         journal,
         hub,
+        unindexed,
         clock,
         people,
         Wakes(),
@@ -177,7 +180,7 @@ async def running(
         asyncio.create_task(look_for_deadlines(database, timers, clock), name="deadlines"),
         asyncio.create_task(forget_what_is_old(database, clock), name="upkeep"),
         asyncio.create_task(sweeping.run(journal), name="retention"),
-        asyncio.create_task(merge_words(database), name="search"),
+        asyncio.create_task(index_words(database, unindexed, clock), name="search"),
         asyncio.create_task(look_at_the_loop(metrics, clock), name="loop"),
     ]
     failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -8,6 +8,8 @@ import logging
 from collections.abc import Iterator
 from datetime import timedelta
 
+import asyncpg
+
 from coordroomsd.api.pipeline import refusal_of
 from coordroomsd.clock import Clock
 from coordroomsd.domain.claims import EndOverdue
@@ -18,6 +20,7 @@ from coordroomsd.journal.journal import Journal
 from coordroomsd.journal.submissions import Answer
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.timers import Timers
+from coordroomsd.live.unindexed import Unindexed
 from coordroomsd.settings import Retention
 from coordroomsd.store import reads, upkeep
 from coordroomsd.store.database import Database
@@ -32,7 +35,8 @@ RETRY_AFTER = timedelta(seconds=1)
 # How long an answer is kept for retries under its key: the contract's promise.
 KEEP_ANSWERS = timedelta(days=7)
 FORGET_EVERY_S = 3600.0
-MERGE_WORDS_EVERY_S = 30.0
+# For many messages in one session; a search before that reads what is new itself.
+INDEX_AFTER_S = 2.0
 # A policy is in force within a minute.
 SWEEP_EVERY_S = 20.0
 # Posts go first: a removal is a batch like theirs.
@@ -89,15 +93,34 @@ async def forget_what_is_old(database: Database, clock: Clock) -> None:
         await asyncio.sleep(FORGET_EVERY_S)
 
 
-async def merge_words(database: Database) -> None:
-    """Merge newly written words into the search index, so that neither a search nor a post has to.
+async def index_words(database: Database, unindexed: Unindexed, clock: Clock) -> None:
+    """Read the words of messages into the search index, so that no post has to.
 
     Runs until cancelled.
     """
     while True:
-        await asyncio.sleep(MERGE_WORDS_EVERY_S)
-        with _told_of_failure("merge the search index"):
-            await upkeep.merge_words(database)
+        await unindexed.some()
+        await asyncio.sleep(INDEX_AFTER_S)
+        with _told_of_failure("read messages into the search index"):
+            async with database.side_session() as session:
+                await index_all(session, unindexed, clock)
+
+
+async def index_all(session: asyncpg.Connection, unindexed: Unindexed, clock: Clock) -> None:
+    """Until there is nothing left to read."""
+    while (room_id := unindexed.take()) is not None:
+        try:
+            began = clock.monotonic()
+            has_more = await upkeep.index_words(session, room_id)
+        except BaseException:
+            unindexed.again()
+            raise
+        if has_more:
+            unindexed.again()
+        else:
+            unindexed.done()
+        # Half a core at most: posts go first.
+        await asyncio.sleep(clock.monotonic() - began)
 
 
 class Sweeping:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -62,8 +62,7 @@ class Operation:
         return "{room}" in self.path or "{conversation}" in self.path
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """A call as it came in: `body` is parsed JSON, None when there was none."""
 
     caller: Caller
@@ -95,7 +94,7 @@ class Call:
     def settle(self) -> None:
         """Let go of what was read from the request, before the call parks: 2 KiB for minutes."""
         self.body = self.arguments = None
-        self.request = replace(self.request, query=(), body=None)
+        self.request = self.request._replace(query=(), body=None)
 
     @property
     def acting(self) -> Actor:
@@ -164,9 +163,11 @@ class Call:
 
     async def counted(self, after_seq: int | None) -> Counted | None:
         """Others' messages after a number that lies before the room's tail."""
+        if after_seq is None or after_seq >= self.room.tail.start:
+            return None
         participant = await self.participant()
         member = self.room.state.members.get(participant.id) if participant else None
-        if after_seq is None or member is None or after_seq >= self.room.tail.start:
+        if member is None:
             return None
         head = self.room.state.head
         messages = await history.count_messages_by_others(

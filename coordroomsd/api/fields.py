@@ -82,6 +82,12 @@ def _lists_of(model: type[Fields]) -> frozenset[str]:
     )
 
 
+@functools.cache
+def _without_arguments(model: type[Fields]) -> Fields:
+    """What most calls send; values are frozen and can be shared."""
+    return model.model_validate({})
+
+
 def checked(
     body_model: type[Fields] | None,
     body: Mapping[str, Any],
@@ -101,7 +107,7 @@ def checked(
         (query_model, query_values(query_model, query)),
     ):
         try:
-            values.append(model.model_validate(given))
+            values.append(model.model_validate(given) if given else _without_arguments(model))
         except ValidationError as error:
             if error.error_count() > MOST_FAULTS:
                 raise invalid("", f"has {error.error_count()} faults") from None

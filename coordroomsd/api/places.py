@@ -35,7 +35,12 @@ async def find(call: Call, reference: str) -> LiveRoom:
     """Raises `room_not_found`, also for a conversation that is not the caller's."""
     if reference == ACTIVE:
         return await active(call)
-    room = await _by_id(call, reference) or await _by_name(call, reference)
+    rooms, project = call.services.rooms, call.request.caller.project
+    room = (
+        rooms.peek_of_slug(project, reference)
+        or await _by_id(call, reference)
+        or await _by_name(call, reference)
+    )
     if room is not None and await may_know(call, room):
         return room
     near = await _near_slug(call, reference)

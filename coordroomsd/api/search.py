@@ -31,6 +31,7 @@ async def search(call: Call) -> Answer:
         asked.q,
         asked.limit,
         everywhere=everywhere,
+        unindexed=call.services.unindexed.rooms(),
     )
     results = []
     for row in found:

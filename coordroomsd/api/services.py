@@ -15,6 +15,7 @@ from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
 from coordroomsd.live.refusals import Refusals
 from coordroomsd.live.rooms import Rooms
+from coordroomsd.live.unindexed import Unindexed
 from coordroomsd.live.waiters import Hub
 from coordroomsd.live.wakes import Wakes
 from coordroomsd.store.read_pools import ReadPool
@@ -28,6 +29,7 @@ class Services:
     positions: Positions
     journal: Journal
     hub: Hub
+    unindexed: Unindexed
     clock: Clock
     people: People
     wakes: Wakes

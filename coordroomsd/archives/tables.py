@@ -19,6 +19,8 @@ TABLES: Final = (
     "claims",
     "reactions",
     "idempotency",
+    "words",
+    "indexed",
     "enrollments",
     "enrolled",
 )

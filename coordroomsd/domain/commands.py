@@ -40,8 +40,7 @@ class Counted(NamedTuple):
     through_seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(NamedTuple):
     """What a command must have at hand; the journal loads whatever memory does not hold."""
 
     room_id: int | None = None
@@ -98,8 +97,7 @@ class View(Protocol):
         """Take from a bucket. Raises `rate_limited`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What one command changes, and `result`, from which its answer is made.
 
     `room` is the state that `events` lead to; None when the command touches no room.

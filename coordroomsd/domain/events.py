@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from coordroomsd.domain import ids
 from coordroomsd.domain.participants import Author
@@ -54,8 +54,7 @@ class Lease:
 Payload = Message | StatusLine | Reaction | Lease | None
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One line of a room's log. `payload` is None for type `member`."""
 
     seq: int

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
-from coordroomsd.domain.events import Event, EventType, Lease, Payload, StatusLine
+from coordroomsd.domain.events import Event, EventType, Lease, Message, Payload, StatusLine
 from coordroomsd.domain.participants import Author
 from coordroomsd.domain.rooms import Claim, Member, Room, Status, evolve
 
@@ -35,6 +36,17 @@ class Log:
         self.room = evolve(self.room, event)
         self.events.append(event)
         return event
+
+    def say(self, who: Author, messages: Iterable[Message]) -> tuple[Event, ...]:
+        """Append messages. They change nothing but the head: one new state does for all."""
+        head, now = self.room.head, self.now
+        said = tuple(
+            Event(seq, "message", None, now, who, False, message)
+            for seq, message in enumerate(messages, head + 1)
+        )
+        self.room = self.room.at_head(head + len(said))
+        self.events += said
+        return said
 
     def introduce(self, member: Member) -> None:
         """Give someone new a place; the `joined` event that makes it active comes next."""

@@ -65,10 +65,7 @@ class Post:
         if self.condition:
             refuse_unless_held(log.room, member.id, self.condition.key, self.condition.fence)
         view.spend("message", participant, len(self.drafts))
-        posted = tuple(
-            log.append("message", None, member.author, Message(d.kind, d.body, d.reply_to))
-            for d in self.drafts
-        )
+        posted = log.say(member.author, (Message(d.kind, d.body, d.reply_to) for d in self.drafts))
         return Decision(Posted(log.room, posted, unseen, targets), log.room, tuple(log.events))
 
     def _targets(self, view: View, room: Room) -> dict[int, StoredMessage]:

@@ -83,6 +83,10 @@ class Room:
             self.id, self.project, self.kind, self.name, self.slug, created_at=self.created_at
         )
 
+    def at_head(self, head: int) -> Room:
+        """The state after events that change nothing else."""
+        return replace(self, head=head)
+
     def with_member(self, member: Member) -> Room:
         return replace(
             self,
@@ -135,7 +139,7 @@ def evolve(room: Room, event: Event) -> Room:
     A `joined` of someone new needs its member in the state already: `with_member` first.
     """
     assert event.seq == room.head + 1, f"event {event.seq} after {room.head}"
-    room = replace(room, head=event.seq)
+    room = room.at_head(event.seq)
     match event.type, event.reason, event.payload:
         case "member", reason, _:
             member = room.memberships[event.who.membership_id]

@@ -46,7 +46,7 @@ class SetStatus:
             extended = replace(held, expires_at=ends)
             log.room = log.room.with_status(member.id, extended)
             decision = _decided(log, extended, changed=False)
-            return replace(decision, extended=((member.id, extended),))
+            return decision._replace(extended=((member.id, extended),))
         view.spend("status", participant, 1)
         status = Status(self.status, since=view.now, expires_at=ends)
         log.append("status", "set", member.author, status_line(status))

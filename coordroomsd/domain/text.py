@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from datetime import UTC, datetime
 
@@ -121,6 +122,8 @@ def _in_a_slug(sign: str) -> bool:
 _SLUG_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd"})
 
 
+# All events of a batch have one time, and each is shown again and again.
+@functools.lru_cache(maxsize=1024)
 def instant(moment: datetime) -> str:
     """A time as it is on the wire: RFC 3339, UTC, milliseconds, `Z`."""
     utc = moment.astimezone(UTC).replace(tzinfo=None)

@@ -25,14 +25,13 @@ class Head(NamedTuple):
     path: bytes
     query: bytes
     headers: list[Header]
+    # The first one of each name.
+    by_name: dict[bytes, bytes]
     peer: Peer
 
     def get(self, name: bytes) -> str | None:
-        """The first header of this name."""
-        for found, value in self.headers:
-            if found == name:
-                return value.decode("latin-1")
-        return None
+        value = self.by_name.get(name)
+        return None if value is None else value.decode("latin-1")
 
 
 class Connection(NamedTuple):
@@ -124,6 +123,7 @@ class Exchange:
         """From now on it ends when its caller goes away, and does without headers: 1.5 KiB."""
         self._parks = True
         self.head.headers.clear()
+        self.head.by_name.clear()
         if self.disconnected and self._task:
             self._task.cancel()
 

@@ -39,7 +39,14 @@ class CallProtocol(PeerProtocol):
             self._connection = Connection(
                 self.transport, self.flow, self.loop, self.tasks, self.on_response_complete
             )
-        head = Head(self.parser.get_method(), url.path, url.query or b"", self.headers, self.peer)
+        head = Head(
+            self.parser.get_method(),
+            url.path,
+            url.query or b"",
+            self.headers,
+            dict(reversed(self.headers)),
+            self.peer,
+        )
         keep_alive = self.parser.get_http_version() != "1.0" and self.parser.should_keep_alive()
         # All that uvicorn does with a cycle an exchange takes as well.
         self.cycle = Exchange(  # type: ignore[assignment]

@@ -51,7 +51,7 @@ def parse_body(media_type: str | None, body: bytes | bytearray) -> Any:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as fault:
         value = _lenient(body, fault)
-    if _is_deep(value):
+    if body.count(b"[") + body.count(b"{") > MAX_DEPTH and _is_deep(value):
         raise invalid("", f"The body is nested deeper than {MAX_DEPTH} levels")
     return value
 

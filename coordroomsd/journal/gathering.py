@@ -29,13 +29,31 @@ class Gathering:
         facts = Facts()
         needs = [command.needs() for command in commands]
         for need in needs:
-            await self._people(facts, need)
-            await self._places(facts, need)
+            if not self._has_at_hand(facts, need):
+                await self._people(facts, need)
+                await self._places(facts, need)
         await self._names(connection, facts, needs)
         await self._log(connection, facts, needs)
         if keys := self._keys(facts, keyed):
             facts.answers = await reads.kept_answers(connection, keys)
         return facts
+
+    def _has_at_hand(self, facts: Facts, need: Needs) -> bool:
+        """Take an actor and a room, which is all that most need, from memory if they are there."""
+        if need.actor is None or need.room_id is None or need.others or need.slug or need.pair:
+            return False
+        participant = self._participants.peek(need.actor)
+        if participant is None:
+            return False
+        for room_id in (need.room_id, participant.active_room_id):
+            if room_id is None or room_id in facts.rooms:
+                continue
+            room = self._rooms.peek(room_id)
+            if room is None:
+                return False
+            facts.rooms[room_id] = room
+        facts.participants[participant.project, participant.conversation_id] = participant
+        return True
 
     def _keys(self, facts: Facts, keyed: list[KeyedCall]) -> list[Key]:
         """Who is not known yet has used no key yet."""

@@ -12,6 +12,7 @@ from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
 from coordroomsd.live.rooms import LiveRoom, Rooms
 from coordroomsd.live.timers import Timers
+from coordroomsd.live.unindexed import Unindexed
 from coordroomsd.live.waiters import Hub
 
 
@@ -25,12 +26,14 @@ class Publishing:
         timers: Timers,
         people: People,
         hub: Hub,
+        unindexed: Unindexed,
     ) -> None:
         self._rooms = rooms
         self._participants = participants
         self._timers = timers
         self._people = people
         self._hub = hub
+        self._unindexed = unindexed
 
     def publish(self, draft: Draft, committed_at: float) -> None:
         """Runs without a pause, so that nobody sees half of a batch."""
@@ -50,8 +53,9 @@ class Publishing:
             self._people.put(enrolled)
             if before and before.token_hash:
                 self._hub.revoke(credential_of(before), _token_ended(before))
-        for drafted in draft.rooms.values():
+        for room_id, drafted in draft.rooms.items():
             if drafted.events:
+                self._unindexed.add(room_id)
                 _end_calls_of_who_left(drafted)
                 drafted.live.waiters.wake(drafted.events, committed_at)
 

@@ -57,6 +57,11 @@ class Rooms:
         """The room, loaded if need be; None when there is none of this id."""
         return self.peek(room_id) or await self._loading.get(room_id)
 
+    def peek_of_slug(self, project: str, slug: str) -> LiveRoom | None:
+        """The room of this slug if both are known here."""
+        room_id = self._ids_of_slugs.get((project, slug))
+        return None if room_id is None else self.peek(room_id)
+
     async def of_slug(self, project: str, slug: str) -> LiveRoom | None:
         room_id = self._ids_of_slugs.get((project, slug))
         if room_id is None:

@@ -119,13 +119,17 @@ async def search(
     limit: int,
     *,
     everywhere: bool,
+    unindexed: Collection[int],
 ) -> list[asyncpg.Record]:
     """The newest messages that have all the words, in these rooms or in all rooms of the project.
 
-    Rows for `event_of`, with the `room_id` of each.
+    `unindexed` are the rooms that the search index may be behind in. Rows for `event_of`, with the
+    `room_id` of each.
     """
+    if not everywhere:
+        unindexed = set(unindexed).intersection(room_ids)
     rows: list[asyncpg.Record] = await reader.fetch(
-        SQL["search"], project, room_ids, everywhere, words, limit
+        SQL["search"], project, room_ids, everywhere, words, limit, list(unindexed)
     )
     return rows
 

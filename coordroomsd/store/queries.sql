@@ -169,15 +169,19 @@ WHERE (limits.age_s IS NOT NULL OR limits.events IS NOT NULL)
   AND (r.first_seq > 1 OR r.latest_seq - limits.events + 1 > r.first_seq OR aged.seq > r.first_seq)
 
 -- name: search
--- The newest messages that have all the words, in rooms of $2, or with $3 in every room of the project too.
+-- The newest messages that have all the words, in rooms of $2, or with $3 in every room of the project too. Of the
+-- rooms of $6 the newest messages are not in the index yet: their words are read here.
 SELECT e.room_id, e.seq, e.type, e.reason, e.at, e.membership_id, e.by_daemon, e.kind, e.body, e.reply_to, e.detail
-FROM events e JOIN rooms r ON r.id = e.room_id
-WHERE e.type = 'message' AND to_tsvector('simple', only_words(e.body)) @@ plainto_tsquery('simple', only_words($4))
-  AND (e.room_id = ANY($2::bigint[]) OR ($3 AND r.project = $1 AND r.kind = 'room'))
+FROM (SELECT room_id, seq FROM words WHERE words @@ plainto_tsquery('simple', only_words($4))
+      UNION ALL
+      SELECT room_id, m.seq
+      FROM unnest($6::bigint[]) AS behind (room_id) LEFT JOIN indexed USING (room_id)
+           JOIN events m USING (room_id)
+      WHERE m.seq > coalesce(indexed.seq, 0) AND m.type = 'message'
+        AND to_tsvector('simple', only_words(m.body)) @@ plainto_tsquery('simple', only_words($4))) AS found
+     JOIN events e USING (room_id, seq) JOIN rooms r ON r.id = e.room_id
+WHERE e.room_id = ANY($2::bigint[]) OR ($3 AND r.project = $1 AND r.kind = 'room')
 ORDER BY e.at DESC, e.seq DESC LIMIT $5
-
--- name: merge_words
-SELECT gin_clean_pending_list('events_by_word'::regclass)
 
 -- name: recent_rooms
 -- Rooms that somebody is active in, and the newest of the others.
@@ -207,3 +211,21 @@ SELECT count(*) FROM (
     WHERE room_id = $1 AND seq > $2 AND type = 'message' AND membership_id <> ALL($3::bigint[])
     LIMIT $4
 ) unread
+
+-- name: unindexed
+SELECT id FROM rooms LEFT JOIN indexed ON room_id = id WHERE latest_seq > coalesce(seq, 0)
+
+-- name: index_words
+-- Of the next $2 events of a room; how many there were.
+WITH fresh AS MATERIALIZED (
+    SELECT seq, type, body FROM events
+    WHERE room_id = $1 AND seq > coalesce((SELECT seq FROM indexed WHERE room_id = $1), 0)
+    ORDER BY seq LIMIT $2
+), words_ AS (
+    INSERT INTO words
+    SELECT $1, seq, to_tsvector('simple', only_words(body)) FROM fresh WHERE type = 'message'
+), reached AS (
+    INSERT INTO indexed SELECT $1, max(seq) FROM fresh HAVING count(*) > 0
+    ON CONFLICT (room_id) DO UPDATE SET seq = excluded.seq
+)
+SELECT count(*) FROM fresh

@@ -160,6 +160,11 @@ async def deadlines(reader: Reader, until: datetime) -> list[tuple[int, datetime
     return [(row["room_id"], row["expires_at"]) for row in rows]
 
 
+async def unindexed(reader: Reader) -> list[int]:
+    """The rooms in which the search index has not come to the end."""
+    return [row["id"] for row in await reader.fetch(SQL["unindexed"])]
+
+
 def _member(row: asyncpg.Record) -> Member:
     conversation_id = row["conversation_id"]
     author = Author(row["id"], conversation_id, display_name(conversation_id), row["kind"])

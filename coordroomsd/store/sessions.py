@@ -42,6 +42,8 @@ WRITE_SETTINGS: Final = _FOR_ALL | {
 }
 
 UPKEEP_SETTINGS: Final = _FOR_ALL | {
+    # What a crash undoes is done again.
+    "synchronous_commit": "off",
     "application_name": "coordroomsd upkeep",
     "default_transaction_read_only": "off",
     "statement_timeout": "30s",

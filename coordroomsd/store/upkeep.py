@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import asyncpg
+
 from coordroomsd.store.database import Database
 from coordroomsd.store.reads import SQL
 
@@ -21,10 +23,9 @@ async def forget_offers(database: Database, before: datetime) -> None:
     await _forget(database, SQL["forget_offers"], before)
 
 
-async def merge_words(database: Database) -> None:
-    """Merge the pending list of the search index."""
-    async with database.side_session() as session:
-        await session.fetchval(SQL["merge_words"])
+async def index_words(session: asyncpg.Connection, room_id: int) -> bool:
+    """Read words of a room's next messages into the search index; whether it may have more."""
+    return bool(await session.fetchval(SQL["index_words"], room_id, CHUNK) == CHUNK)
 
 
 async def _forget(database: Database, sql: str, before: datetime) -> None:

@@ -128,10 +128,11 @@ WHERE events.room_id = gone.room_id AND events.seq < gone.first_seq
       SELECT 1 FROM events reply WHERE reply.room_id = events.room_id AND reply.reply_to = events.seq))
   AND NOT EXISTS (
       SELECT 1 FROM claims WHERE claims.room_id = events.room_id AND claims.proposed_by_seq = events.seq)
+RETURNING events.room_id, events.seq
 
 -- name: removed_reactions
--- Of messages that an earlier removal took: this statement does not see its own.
-DELETE FROM reactions USING unnest($1::bigint[], $2::bigint[]) AS gone (room_id, first_seq)
-WHERE reactions.room_id = gone.room_id AND reactions.message_id < gone.first_seq
-  AND NOT EXISTS (
-      SELECT 1 FROM events WHERE events.room_id = reactions.room_id AND events.seq = reactions.message_id)
+DELETE FROM reactions USING removals_ AS gone
+WHERE reactions.room_id = gone.room_id AND reactions.message_id = gone.seq
+
+-- name: removed_words
+DELETE FROM words USING removals_ AS gone WHERE words.room_id = gone.room_id AND words.seq = gone.seq

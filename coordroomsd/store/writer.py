@@ -87,9 +87,9 @@ def _parts(rows: Rows) -> Iterable[Part]:
         ]
         yield "heads", heads, ()
     if rows.removals:
-        removals = list(rows.removals.items())
-        yield "removals", removals, ()
-        yield "removed_reactions", removals, ()
+        yield "removals", list(rows.removals.items()), ()
+        yield "removed_reactions", [()], ()
+        yield "removed_words", [()], ()
     if rows.memberships:
         members = [
             (room_id, m.id, m.participant_id, m.active, *position, m.created_at)
@@ -132,6 +132,8 @@ def _identity_parts(rows: Rows) -> Iterable[Part]:
 
 def _kept_and_ended(name: str, changes: dict[Any, Any], values: Any) -> Iterable[Part]:
     """What stands is put, what is None is deleted."""
+    if not changes:
+        return
     if kept := [(*key, *values(value)) for key, value in changes.items() if value is not None]:
         yield name, kept, ()
     if ended := [key for key, value in changes.items() if value is None]:

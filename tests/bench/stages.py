@@ -17,6 +17,7 @@ import asyncpg
 
 from coordroomsd.store.database import Database
 from coordroomsd.store.private_postgres import PrivatePostgres
+from tests.bench import fills
 from tests.bench.processes import Process, started
 from tests.daemon_processes import WITHOUT_LIMITS
 
@@ -141,6 +142,7 @@ async def _make(arguments: dict[str, Any], fill: Fill | None) -> None:
     connection = await asyncpg.connect(**arguments)
     try:
         await fill(connection)
+        await fills.all_indexed(connection)
         await connection.execute("ANALYZE")
         await connection.execute("CHECKPOINT")
     finally:

@@ -51,6 +51,7 @@ async def fill(daemon: Running) -> None:
         offer = {"name": name, "kind": "human", "role": "human"}
         code = (await daemon.operator.ok("POST", "/enrollments", offer))["code"]
     await daemon.operator.ok("POST", "/enroll", {"code": code})
+    await daemon.index()
 
 
 async def backed_up(address: ConnectArguments) -> bytes:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import unicodedata
 from collections.abc import AsyncIterator
 
 import pytest
 
+from coordroomsd import chores
 from coordroomsd.api.callers import Caller
 from coordroomsd.api.search import AROUND, BEGIN, END, snippet
+from coordroomsd.store import upkeep
 from coordroomsd.store.sessions import ConnectArguments
 from tests.integration.daemons import Party, Running, running
+from tests.polling import until
 
 WORD = "needle"
 
 
 @pytest.fixture
-async def daemon(connect_arguments: ConnectArguments) -> AsyncIterator[Running]:
+async def daemon(
+    connect_arguments: ConnectArguments, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Running]:
+    """It indexes nothing by itself: only `daemon.index()` does."""
+    monkeypatch.setattr(chores, "INDEX_AFTER_S", 3600)
     async with running(connect_arguments) as daemon:
         yield daemon
 
@@ -189,3 +197,75 @@ def test_a_snippet_of_a_long_text() -> None:
 def test_a_word_of_any_length_is_shown_whole() -> None:
     word = "w" * 900
     assert f"⟦{word}⟧" in snippet(f"{'x ' * 500}{word} after", word)
+
+
+async def indexed(daemon: Running) -> int | None:
+    """Up to which number the room `here` is indexed."""
+    seq: int | None = await daemon.database.reads.fetchval(
+        "SELECT seq FROM indexed JOIN rooms ON id = room_id WHERE slug = 'here'"
+    )
+    return seq
+
+
+async def test_it_is_found_before_and_after_it_is_indexed(daemon: Running) -> None:
+    ann, bob = await daemon.room("here", "ann", "bob")
+    await ann.say("here", f"{WORD} one")
+    assert await indexed(daemon) is None
+    assert await found(bob) == [("here", f"{WORD} one")]
+    await daemon.index()
+    assert await indexed(daemon) == 3
+    assert not daemon.services.unindexed
+    assert await found(bob) == [("here", f"{WORD} one")]
+    await ann.say("here", f"{WORD} two")
+    assert await found(bob) == [("here", f"{WORD} two"), ("here", f"{WORD} one")]
+    assert await found(daemon.operator) == await found(bob)
+
+
+async def test_a_long_room_is_indexed_in_parts(
+    daemon: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upkeep, "CHUNK", 3)
+    ann, bob = await daemon.room("here", "ann", "bob")
+    await ann.say("here", *(f"{WORD} {number}" for number in range(10)))
+    await daemon.index()
+    assert await indexed(daemon) == 12
+    assert len(await found(bob)) == 10
+
+
+async def test_after_a_restart_the_rest_is_indexed(
+    connect_arguments: ConnectArguments, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chores, "INDEX_AFTER_S", 3600)
+    async with running(connect_arguments) as daemon:
+        ann, _ = await daemon.room("here", "ann", "bob")
+        await ann.say("here", f"{WORD} one")
+        await daemon.index()
+        await ann.say("here", f"{WORD} two")
+    async with running(connect_arguments) as daemon:
+        bob = daemon.party("bob")
+        assert len(await found(bob)) == 2
+        await daemon.index()
+        assert await indexed(daemon) == 4
+        assert len(await found(bob)) == 2
+
+
+async def test_what_retention_removes_is_no_longer_in_the_index(daemon: Running) -> None:
+    ann, bob = await daemon.room("here", "ann", "bob")
+    await ann.say("here", f"{WORD} one", f"{WORD} two")
+    await daemon.index()
+    await daemon.operator.ok("PUT", "/rooms/here/retention", {"max_events": 1})
+    reads = daemon.database.reads
+    await until(lambda: reads.fetchval("SELECT count(*) = 1 FROM words"))
+    assert await found(bob) == [("here", f"{WORD} two")]
+
+
+async def test_the_daemon_indexes_by_itself(connect_arguments: ConnectArguments) -> None:
+    async with running(connect_arguments) as daemon:
+        ann, _ = await daemon.room("here", "ann", "bob")
+
+        async def is_indexed_to(seq: int) -> bool:
+            return await indexed(daemon) == seq
+
+        for head in (3, 4):
+            await ann.say("here", WORD)
+            await until(functools.partial(is_indexed_to, head))
