@@ -26,6 +26,7 @@ from coordroomsd.config import Config, ConfigurationError, load
 from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
 from coordroomsd.locations import Account
+from coordroomsd.service.errors import ServiceError
 from coordroomsd.settings import SECTIONS
 from coordroomsd.sockets import SocketError
 from coordroomsd.store.errors import StoreError
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConfigurationError as error:
         for fault in error.faults:
             _complain(fault)
-    except (StoreError, SocketError) as error:
+    except (StoreError, SocketError, ServiceError) as error:
         _complain(str(error))
     except RefusedError as error:
         _complain(str(error))
@@ -129,12 +130,25 @@ def enroll(options: Options) -> int:
     return DONE
 
 
+def install_service(options: Options) -> int:
+    from coordroomsd.service import commands
+
+    return commands.install(options)
+
+
+def uninstall_service(options: Options) -> int:
+    from coordroomsd.service import commands
+
+    return commands.uninstall(options)
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     name: str
     summary: str
     run: Callable[[Options], int]
     arguments: Callable[[argparse.ArgumentParser], None] | None = None
+    is_configured: bool = True
 
 
 def _add_quiet(parser: argparse.ArgumentParser) -> None:
@@ -171,6 +185,14 @@ def _add_restore(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_service(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--user", action="store_true", help="for yourself alone, without root")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only show what would change, with every line"
+    )
+
+
 COMMANDS = (
     Command("serve", "run the daemon until it is told to end", serve),
     Command(
@@ -180,6 +202,20 @@ COMMANDS = (
     Command("backup", "write the whole database to a file, daemon or not", backup, _add_backup),
     Command("restore", "fill an empty database from a backup", restore, _add_restore),
     Command("enroll", "make a one-time code that lets somebody in", enroll, _add_enrolment),
+    Command(
+        "install-service",
+        "have systemd start the daemon at the first call",
+        install_service,
+        _add_service,
+        is_configured=False,
+    ),
+    Command(
+        "uninstall-service",
+        "take that back; rooms stay",
+        uninstall_service,
+        _add_service,
+        is_configured=False,
+    ),
 )
 
 
@@ -192,7 +228,8 @@ def _parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         one = commands.add_parser(command.name, help=command.summary, description=command.summary)
         one.set_defaults(run=command.run)
-        _add_configuration(one)
+        if command.is_configured:
+            _add_configuration(one)
         if command.arguments:
             command.arguments(one)
     return parser

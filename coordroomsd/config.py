@@ -18,6 +18,8 @@ from coordroomsd.settings import SECTIONS, Config
 __all__ = ["Config", "ConfigurationError", "load"]
 
 DEFAULT = "default"
+# By the name that the system unit loads it under.
+_DATABASE_URL = "database_url"
 
 
 class ConfigurationError(Exception):
@@ -47,6 +49,7 @@ def load(
     draft.put("server.socket", str(socket.absolute()) if socket else None, "--socket")
     draft.put("server.listen", listen, "--listen")
     draft.put("database.url", database_url, "--database-url")
+    draft.fill("database.url", _credential(account), f"the credential {_DATABASE_URL}")
     state_dir, draft.sources["state_dir"] = _state_dir(state_dir, account)
     draft.fill("server.socket", str(account.socket(state_dir)))
     named = draft.tables["server"]["socket"]
@@ -67,6 +70,15 @@ def _state_dir(given: Path | None, account: Account) -> tuple[Path, str]:
         raise ConfigurationError([f"no state directory: {error}; give --state-dir"]) from None
     from_service = account.service_directory("STATE_DIRECTORY") is not None
     return found, "STATE_DIRECTORY" if from_service else DEFAULT
+
+
+def _credential(account: Account) -> str | None:
+    try:
+        return account.credential(_DATABASE_URL)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(
+            [f"the credential {_DATABASE_URL} cannot be read: {error}"]
+        ) from None
 
 
 class _Draft:
@@ -96,9 +108,9 @@ class _Draft:
             self.tables[section][key] = value
             self.sources[dotted] = source
 
-    def fill(self, dotted: str, value: object) -> None:
+    def fill(self, dotted: str, value: object, source: str = DEFAULT) -> None:
         if dotted not in self.sources:
-            self.put(dotted, value, DEFAULT)
+            self.put(dotted, value, source)
 
     def validated(self, name: str) -> Any:
         section = SECTIONS[name]

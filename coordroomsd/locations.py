@@ -45,6 +45,18 @@ class Account:
         named = self.environment.get(variable, "").partition(":")[0]
         return Path(named) if named else None
 
+    def credential(self, name: str) -> str | None:
+        """What the service manager hands over under that name (systemd.exec(5), LoadCredential=).
+
+        None when that is nothing. Raises OSError or UnicodeDecodeError.
+        """
+        folder = self.environment.get("CREDENTIALS_DIRECTORY", "")
+        try:
+            text = (Path(folder) / name).read_text("utf-8").strip() if folder else ""
+        except FileNotFoundError:
+            return None
+        return text or None
+
     def home_directory(self, variable: str, below_home: str) -> Path:
         """The XDG base directory `variable`; a relative one is ignored, as its specification asks.
 

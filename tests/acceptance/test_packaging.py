@@ -26,6 +26,7 @@ import coordroomsd
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"coordroomsd": ROOT, "coordrooms": ROOT / "client"}
+UNITS = "coordroomsd/service/units/"
 LOCK = (ROOT / "requirements" / "lock.txt").read_text()
 
 
@@ -87,22 +88,24 @@ def test_a_wheel_has_every_file_of_its_package(name: str, built: dict[str, Built
         if file.is_file() and "__pycache__" not in file.parts
     }
     packed = zipfile.ZipFile(built[name].wheel).namelist()
-    assert {file for file in packed if file.startswith(f"{name}/")} == expected
+    own = {file for file in packed if file.startswith(f"{name}/")}
+    assert {file for file in own if not file.startswith(UNITS)} == expected
     assert f"{name}/py.typed" in expected
 
 
 def test_the_daemon_comes_with_its_example_configuration_and_units(
     built: dict[str, Built],
 ) -> None:
-    files = [ROOT / "config.example.toml"]
-    files += [file for file in (ROOT / "systemd").rglob("*") if file.is_file()]
+    units = ROOT / "systemd"
     with zipfile.ZipFile(built["coordroomsd"].wheel) as wheel:
-        shared = {
-            name.partition("/data/share/coordroomsd/")[2]: wheel.read(name)
-            for name in wheel.namelist()
-            if "/data/share/" in name
-        }
-    assert shared == {str(file.relative_to(ROOT)): file.read_bytes() for file in files}
+        packed = {name: wheel.read(name) for name in wheel.namelist()}
+    [example] = [packed[name] for name in packed if "/data/share/" in name]
+    assert example == (ROOT / "config.example.toml").read_bytes()
+    assert {name: data for name, data in packed.items() if name.startswith(UNITS)} == {
+        f"{UNITS}{file.relative_to(units)}": file.read_bytes()
+        for file in units.rglob("*")
+        if file.is_file()
+    }
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -142,6 +145,8 @@ def test_the_installed_daemon_has_its_database_scripts(
     assert Path(where.strip()).is_relative_to(packages)
     command = tmp_path / "bin" / "coordroomsd"
     assert "applied 0001_" in run(command, "migrate", "--state-dir", state_dir, cwd=tmp_path)
+    service = run(command, "install-service", "--user", "--dry-run", cwd=tmp_path)
+    assert f"ExecStart={python} -P -m coordroomsd serve" in service
     again = run(command, "migrate", "--state-dir", state_dir, cwd=tmp_path)
     assert again == "nothing to do: the database is up to date\n"
 

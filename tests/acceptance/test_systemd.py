@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from coordroomsd.service.units import SERVICE, SOCKET
+from coordroomsd.service.units import unit as unit_text
 from tests.polling import GIVE_UP_AFTER_S
 from tests.restarts import check_that_nobody_notices
 from tests.socket_units import DAEMON, SocketUnit
 
-UNITS = Path(__file__).parents[2] / "systemd"
 ANALYZE = shutil.which("systemd-analyze")
 
 with_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not installed")
@@ -35,12 +36,13 @@ def analyze(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
 
 @pytest.fixture
 def units(tmp_path: Path) -> Path:
-    """The units with the command's real path: systemd looks for a bare name in its own places."""
-    folder = tmp_path / "systemd"
-    shutil.copytree(UNITS, folder)
-    for unit in folder.glob("*/*.service"):
-        unit.write_text(unit.read_text().replace("=coordroomsd ", f"={DAEMON} "))
-    return folder
+    """The units as they are put in place, below a folder for each kind."""
+    for kind in ("system", "user"):
+        folder = tmp_path / "systemd" / kind
+        folder.mkdir(parents=True)
+        for name in (SERVICE, SOCKET):
+            (folder / name).write_text(unit_text(kind, name, [str(DAEMON)]))
+    return tmp_path / "systemd"
 
 
 @with_systemd

@@ -116,6 +116,25 @@ def test_no_message_and_no_repr_shows_the_databases_password(file: WriteFile) ->
     assert "secret" not in fault
 
 
+def test_a_databases_url_may_be_a_credential(file: WriteFile, tmp_path: Path) -> None:
+    url = "postgresql://ann:secret@db/rooms"
+    account = Account(uid=12345, environment={"CREDENTIALS_DIRECTORY": str(tmp_path), "HOME": "/h"})
+    assert load(account=account).database.url is None
+    (tmp_path / "database_url").write_text("\n")
+    assert load(account=account).database.url is None
+    (tmp_path / "database_url").write_text(f"{url}\n")
+    config = load(account=account)
+    assert config.database.url == url
+    assert config.sources["database.url"] == "the credential database_url"
+    other = "postgresql://db/other"
+    assert load(file(f"[database]\nurl = '{other}'"), account=account).database.url == other
+    for wrong in (b"mysql://ann:secret@db", b"\xff"):
+        (tmp_path / "database_url").write_bytes(wrong)
+        with pytest.raises(ConfigurationError, match="the credential database_url") as raised:
+            load(account=account)
+        assert "secret" not in str(raised.value)
+
+
 def test_a_socket_path_that_no_kernel_takes(file: WriteFile) -> None:
     longest = "/" + "s" * (SOCKET_PATH_LIMIT - 1)
     other = "\nmcp_socket = '/m'"

@@ -1,0 +1,1 @@
+"""`coordroomsd install-service`: the daemon as a service of systemd, and back."""
