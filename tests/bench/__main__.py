@@ -20,7 +20,9 @@ from tests.bench.findings import Findings
 from tests.bench.settings import ROUNDS, SMALL_ROUNDS, Settings
 from tests.bench.stages import raised
 
-CASES = ("lone", "callers", "parked", "history", "deadlines")
+CASES = (
+    "lone", "callers", "parked", "history", "deadlines", "pipeline", "mixed", "clients", "sessions",
+)  # fmt: skip
 DOCS = Path(__file__).parents[2] / "docs"
 ENDED_BY_SIGNAL = 130
 

@@ -32,6 +32,8 @@ def document(about: Sequence[str], found: Sequence[Findings], failed: Sequence[s
 def summary(found: Sequence[Findings]) -> str:
     """All targets in one table, each with the case that it belongs to."""
     targets = [(findings.title, target) for findings in found for target in findings.targets]
+    if not targets:
+        return "No targets were measured."
     met = sum(target.met for _, target in targets)
     rows = [[title, *_row(target)] for title, target in targets]
     return f"{met} of {len(targets)} are met.\n\n{_table(Table(['case', *_TARGET_COLUMNS], rows))}"

@@ -139,6 +139,13 @@ class Crowd:
         ready = self._poll.poll(timeout_s)
         if not ready:
             raise TimeoutError(f"no reply within {timeout_s} s")
+        yield from self._received(ready)
+
+    def replies_within(self, timeout_s: float) -> Iterator[tuple[int, Reply]]:
+        """Those that are there, or come first within that time."""
+        yield from self._received(self._poll.poll(timeout_s))
+
+    def _received(self, ready: list[tuple[int, int]]) -> Iterator[tuple[int, Reply]]:
         for descriptor, _ in ready:
             index = self._of_descriptor[descriptor]
             chunk = self._sockets[index].recv(_CHUNK)
