@@ -139,8 +139,9 @@ class AsyncRoom(RoomBase):
         Events of all types come, as soon as one of a kind in `wake_on` is among them or a wait
         has timed out. A restart of the daemon is not noticed, unless it stays away for
         `patience_s` (DaemonUnreachableError). Going on to the next event confirms those before
-        it. A RetentionGap stands for events that were removed. When the daemon's database was
-        restored from an older copy, GenerationChangedError is raised.
+        it. A RetentionGap stands for events that were removed. A HistoryRestored says that the
+        daemon's database was restored from an older copy: what comes next begins anew, at the
+        cursor that is known there.
         """
         follower = Follower(self.ref, after_seq, wake_on, limit, patience_s)
         while True:
@@ -153,7 +154,8 @@ class AsyncRoom(RoomBase):
         """Every event after `after_seq` (or from now on), one's own too, as it happens.
 
         For looking on: it does not count as waiting, and whoever may read the room may stream it.
-        Restarts, gaps and errors are as in `follow`.
+        Restarts, gaps and errors are as in `follow`; after a HistoryRestored the log comes from its
+        beginning.
         """
         stream = EventStream(self.client.session, self.ref, after_seq, patience_s, event)
         try:

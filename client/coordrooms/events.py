@@ -4,6 +4,7 @@ match event:
     case Message(kind="question", body=body): …
     case MemberEvent(reason="left"): …
     case RetentionGap(): …
+    case HistoryRestored(): …
 """
 
 from __future__ import annotations
@@ -103,6 +104,17 @@ class RetentionGap(Record):
     @classmethod
     def from_json(cls, data: Json) -> RetentionGap:
         return cls(from_seq=data["from_seq"], to_seq=data["to_seq"])
+
+
+class HistoryRestored(Record):
+    """The daemon's database was restored from an older copy; its `generation` is this one now.
+
+    What the room had said since that copy was made is gone, and numbers seen before may stand for
+    other events now. `latest_seq` is the room's last one.
+    """
+
+    generation: str
+    latest_seq: int
 
 
 def optional_gap(data: Json | None) -> RetentionGap | None:

@@ -6,10 +6,11 @@ A follower is asked for its next `turn` again and again by one of the fronts.
 from __future__ import annotations
 
 from .calls import Program, do
-from .events import Event, RetentionGap
+from .events import Event, HistoryRestored, RetentionGap
 from .operations.waits import WakeOn, closing_pause, wait
+from .refusals import GenerationChangedError
 
-Followed = Event | RetentionGap
+Followed = Event | RetentionGap | HistoryRestored
 
 # Long enough for an upgrade of the host, short enough that a dead daemon is noticed.
 FOLLOW_PATIENCE_S = 600.0
@@ -32,8 +33,9 @@ class Follower:
     def turn(self) -> Program[list[Followed]]:
         """Wait until there is something, and return it.
 
-        The wait proves to the daemon that everything returned before was received. It raises
-        GenerationChangedError when the daemon's numbers are no longer those of before.
+        The wait proves to the daemon that everything returned before was received. When the
+        daemon's numbers are no longer those of before, it says so, and goes on from the cursor
+        that the restored database has.
         """
         while True:
             if self._closing:
@@ -45,7 +47,14 @@ class Follower:
                 limit=self._limit,
                 generation=self._generation,
             )
-            woken = yield from do(call._replace(patience_s=self._patience_s))
+            try:
+                woken = yield from do(call._replace(patience_s=self._patience_s))
+            except GenerationChangedError as changed:
+                self._after_seq = None
+                self._generation = changed.generation
+                return [
+                    HistoryRestored(generation=changed.generation, latest_seq=changed.latest_seq)
+                ]
             self._after_seq = woken.next_after_seq
             self._generation = woken.generation
             self._closing = woken.reason == "closing"

@@ -11,6 +11,7 @@ from .errors import (
 from .events import (
     ClaimEvent,
     Event,
+    HistoryRestored,
     MemberEvent,
     Message,
     ReactionCount,
@@ -94,6 +95,7 @@ __all__ = [
     "ForbiddenError",
     "GenerationChangedError",
     "History",
+    "HistoryRestored",
     "HostNotAllowedError",
     "IdempotencyKeyRequiredError",
     "IdempotencyKeyReusedError",

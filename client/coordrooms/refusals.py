@@ -181,8 +181,17 @@ class CursorAheadError(RefusedError):
 class GenerationChangedError(RefusedError):
     """The daemon's database was restored from an older copy: numbers held so far mean nothing.
 
-    Read the room anew (`history(after_seq=0)`) and go on from there.
+    Read the room anew (`history(after_seq=0)`) and go on from there. `generation` is what it is of
+    now, `latest_seq` the room's last number.
     """
+
+    @property
+    def generation(self) -> str:
+        return str(self.problem["generation"])
+
+    @property
+    def latest_seq(self) -> int:
+        return int(self.problem["latest_seq"])
 
 
 class OwnMessageError(RefusedError):

@@ -10,8 +10,14 @@ from .relay_answers import Message, encoded
 # under its idempotency key.
 READING_TOOLS = ("wait", "list_active_rooms", "list_room_messages", "list_claims")
 KEYED_TOOLS = ("write_messages", "send_to_peer")
+# They take numbers of events, which hold for one life of the database. The daemon refuses them
+# when it is another one by now.
+NUMBERED_TOOLS = ("wait", "list_room_messages", "write_messages", "react_to_message")
+GENERATION_KEY = "coordrooms/generation"
 # A call that a daemon does not survive must not take down one after another.
 MOST_RESENDS = 5
+# What the daemon takes; without its id, which it does not read, its refusal would reach nobody.
+MESSAGE_MAX_BYTES = 1 << 20
 # How long the host has already waited, so that the daemon keeps the whole wait under its limit.
 WAITED_KEY = "coordrooms/waited_s"
 # The user's word on how long one wait may take with this host.
@@ -30,15 +36,21 @@ class Call:
         self._since = monotonic()
         self._resends = -1
 
-    def line(self) -> bytes:
-        """The line to send now."""
+    def line(self, generation: str | None) -> bytes:
+        """The line to send now; `generation`, if known, is that of the numbers in it."""
         self.sent = True
         self._resends += 1
+        more: Message = {}
         if self._resends and self._tool() == "wait":
+            more[WAITED_KEY] = round(monotonic() - self._since, 3)
+        if generation and self._tool() in NUMBERED_TOOLS:
+            more[GENERATION_KEY] = generation
+        if more:
             params = self.message["params"]
-            waited = {WAITED_KEY: round(monotonic() - self._since, 3)}
-            meta = {**(params.get("_meta") or {}), **waited}
-            return encoded({**self.message, "params": {**params, "_meta": meta}})
+            meta = {**(params.get("_meta") or {}), **more}
+            line = encoded({**self.message, "params": {**params, "_meta": meta}})
+            if len(line) <= MESSAGE_MAX_BYTES:
+                return line
         return self._line + b"\n"
 
     def may_be_repeated(self) -> bool:
@@ -54,6 +66,15 @@ class Call:
             case {"structuredContent": {"result": {"reason": "closing"}}}:
                 return self._tool() == "wait" and self.may_be_repeated()
         return False
+
+    def generation_told(self, answer: Message) -> str | None:
+        """What `answer` says of the generation of the numbers in it."""
+        match answer.get("result"):
+            case {"structuredContent": {"result": {"next_cursor": str(cursor)}}}:
+                return cursor.rpartition("@")[2] or None
+            case {"structuredContent": {"code": "generation_changed", "generation": str(now)}}:
+                return now
+        return None
 
     def description(self) -> str:
         return self._tool() or str(self.message["method"])

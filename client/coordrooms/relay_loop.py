@@ -17,15 +17,13 @@ from .relay_answers import (
     local_answer,
     parsed,
 )
-from .relay_calls import Call
+from .relay_calls import MESSAGE_MAX_BYTES, Call
 from .relay_streams import BACKLOG, Connection, Host
 
 # A restart takes a second or two; hosts give up on a call after a minute, some after half of one.
 PATIENCE_S = 20.0
 FIRST_PAUSE_S = 0.05
 LONGEST_PAUSE_S = 1.0
-# What the daemon takes; without its id, which it does not read, its refusal would reach nobody.
-MESSAGE_MAX_BYTES = 1 << 20
 HANDSHAKE_ID = "coordrooms-relay-handshake"
 CLOSING = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
@@ -51,6 +49,8 @@ class Relay:
         self._pause_s = FIRST_PAUSE_S
         self._next_try = 0.0
         self._reason = ""
+        # Of the daemon's database, as far as the agent has heard of it.
+        self._generation: str | None = None
 
     def run(self) -> None:
         """Relay until the host closes its end."""
@@ -180,6 +180,7 @@ class Relay:
             self._draining = True
         else:
             del self._calls[message["id"]]
+            self._generation = call.generation_told(message) or self._generation
             self._host.unsent += line + b"\n"
 
     def _to_daemon(self, line: bytes) -> None:
@@ -197,7 +198,7 @@ class Relay:
     def _send_waiting(self) -> None:
         for call in self._calls.values():
             if self._daemon is not None and not call.sent and not self._draining:
-                self._daemon.unsent += call.line()
+                self._daemon.unsent += call.line(self._generation)
 
     def _connect(self) -> bool:
         """Make a connection and bring the daemon to where the last one was."""

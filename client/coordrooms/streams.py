@@ -11,13 +11,13 @@ from typing import Generic, TypeVar
 
 from .calls import Connection, Program, Receive, do
 from .event_streams import Frame, FrameReader
-from .events import RetentionGap
+from .events import HistoryRestored, RetentionGap
 from .exchanges import Answer, LostAnswerError
 from .models import Json
 from .operations.rooms import get_document, overview, room_path
 from .operations.waits import closing_pause
 from .outages import Outage
-from .refusals import RefusedError
+from .refusals import GenerationChangedError, RefusedError
 from .sessions import Session
 from .wire import ResponseReader, TruncatedError, WireError
 
@@ -60,8 +60,12 @@ class EventStream(Generic[T]):
             self._connection.close()
             self._connection = None
 
-    def turn(self) -> Program[list[T | RetentionGap]]:
-        """Read until there is something, and return it. Raises as a follower does."""
+    def turn(self) -> Program[list[T | RetentionGap | HistoryRestored]]:
+        """Read until there is something, and return it.
+
+        When the daemon's numbers are no longer those of before, it says so, and goes on from the
+        log's beginning.
+        """
         session = self._session
         outage = Outage(self._patience_s, session.clock)
         while True:
@@ -71,13 +75,20 @@ class EventStream(Generic[T]):
             try:
                 connection = self._connection or (yield from self._open())
                 frames = yield from self._receive(connection)
+            except GenerationChangedError as changed:
+                self.close()
+                self._after_seq = 0
+                self._generation = changed.generation
+                return [
+                    HistoryRestored(generation=changed.generation, latest_seq=changed.latest_seq)
+                ]
             except (OSError, WireError, RefusedError) as failure:
                 self.close()
                 yield session.pause(outage, failure, session.clock())
                 continue
             outage.over()
             if items := [item for frame in frames for item in self._items(frame)]:
-                return items
+                return [*items]
 
     def _open(self) -> Program[Connection]:
         session, exchanges = self._session, self._session.exchanges

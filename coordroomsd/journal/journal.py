@@ -255,6 +255,7 @@ class Journal:
             logger.warning("lost the database in a write, looking what became of it: %s", error)
             await self._database.reopen_writer()
             return self._database.batch == self._batch
+        self._database.committed(self._batch)
         self._metrics.commit_seconds.add(self._clock.monotonic() - began)
         if self._refused:
             logger.info("the database takes writes again")

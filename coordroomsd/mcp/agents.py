@@ -42,13 +42,15 @@ class Agent:
     """A session of a host, as one call sees it.
 
     `conversation` is the id it was started with, or the call's own; `max_wait_s` is the user's word
-    on how long one wait may take with this host.
+    on how long one wait may take with this host; `generation` is the one that the numbers are of
+    which the agent has, as far as its relay knows.
     """
 
     api: Api
     caller: Caller
     conversation: str | None = None
     max_wait_s: float | None = None
+    generation: str | None = None
 
     def named(self, conversation: str | None) -> Agent:
         """This agent under the `conversationId` of a call. Raises for an id of a thread."""

@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any, Final
 
 from mcp import types
@@ -33,6 +34,8 @@ PROGRESS_EVERY_S: Final = 15.0
 # line says it, the longest that the user lets a wait take.
 WAITED_KEY: Final = "coordrooms/waited_s"
 MAX_WAIT_KEY: Final = "coordrooms/max_wait_s"
+# And about every call with numbers: which life of the database they are from.
+GENERATION_KEY: Final = "coordrooms/generation"
 
 
 def tool_server(
@@ -58,6 +61,7 @@ def tool_server(
                     raise Refusal("not_found", f"There is no tool {params.name[:100]!r}.")
                 given = arguments.checked(schema, params.arguments or {})
                 agent = agent_of(ctx.request).named(given.get("conversationId"))
+                agent = replace(agent, generation=_text(ctx, GENERATION_KEY))
                 if "conversationId" in schema["properties"]:
                     agent.check_named()
                 return _shown({"result": await _called(ctx, params.name, agent, given)})
@@ -115,6 +119,12 @@ def _seconds(ctx: Context, key: str) -> float:
         case int() | float() as seconds if 0 <= seconds < math.inf:
             return float(seconds)
     return 0.0
+
+
+def _text(ctx: Context, key: str) -> str | None:
+    """A text in the call's `_meta`; None when it is not there, or is none."""
+    value = (ctx.meta or {}).get(key)
+    return value if isinstance(value, str) and value else None
 
 
 def _shown(body: Json, *, is_error: bool = False) -> types.CallToolResult:

@@ -67,11 +67,13 @@ async def list_room_messages(agent: Agent, given: Json) -> Json:
     after, left = given.get("afterId", 0), given.get("limit", HISTORY_MAX_BYTES)
     found: list[Json] = []
     gap, more, size = None, True, 0
+    # From the beginning there is nothing that could be of another database.
+    generation = agent.generation if after else None
     while more and left > 0 and size <= HISTORY_MAX_BYTES:
         page = await agent.ask(
             "GET",
             f"/rooms/{segment(room['id'])}/messages",
-            query={"after_seq": after, "limit": min(left, PAGE)},
+            query={"after_seq": after, "limit": min(left, PAGE), "generation": generation},
         )
         gap = gap or page["retention_gap"]
         after, more = page["next_after_seq"], page["has_more"]
@@ -108,6 +110,7 @@ async def write_messages(agent: Agent, given: Json) -> Json:
     stored = await agent.ask(
         "POST",
         f"/rooms/{segment(shown['room']['id'])}/messages",
+        query={"generation": agent.generation},
         body=present({"messages": drafts, "after_seq": given.get("after_seq")}),
         key=given.get("idempotency_key"),
     )
@@ -131,7 +134,8 @@ async def react_to_message(agent: Agent, given: Json) -> Json:
     method = "PUT" if given["operation"] == "add" else "DELETE"
     message, reaction = segment(given["message_id"]), segment(given["reaction"])
     path = f"{_room(given)}/messages/{message}/reactions/{reaction}"
-    return await agent.ask(method, path, query={"after_seq": given.get("after_seq")})
+    query = {"after_seq": given.get("after_seq"), "generation": agent.generation}
+    return await agent.ask(method, path, query=query)
 
 
 async def claim(agent: Agent, given: Json) -> Json:

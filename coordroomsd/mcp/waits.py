@@ -32,7 +32,11 @@ async def wait(agent: Agent, given: Json, limits: Limits) -> Json:
     """Shaped as the API's wait in one room where `room` or `after_seq` is given, else in all."""
     if "cursor" in given and "after_seq" in given:
         raise invalid("cursor", "and after_seq both say where to begin; give one of them")
-    cursor = cursors.parsed(given["cursor"]) if "cursor" in given else Cursor()
+    cursor = (
+        cursors.parsed(given["cursor"])
+        if "cursor" in given
+        else Cursor(generation=agent.generation)
+    )
     timeout_s = limits.timeout_s(given.get("timeout_s", DEFAULT_TIMEOUT_S))
     wake_on = _kinds(given.get("wake_on", []))
     if "room" in given or "after_seq" in given:

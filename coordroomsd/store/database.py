@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -37,8 +38,8 @@ class Database:
     """Made by `open`; nobody else writes to it until `close`.
 
     `writer` is the one session that writes, and belongs to one task. `reads` is a pool of
-    read-only ones. `batch` is the last committed batch as of the last (re)opening, `applied`
-    names the migrations that `open` ran.
+    read-only ones. `batch` is the last committed batch, as of the last (re)opening or as
+    `committed` was told since. `applied` names the migrations that `open` ran.
     """
 
     def __init__(
@@ -67,6 +68,10 @@ class Database:
     @property
     def batch(self) -> int:
         return self._tenure.batch
+
+    def committed(self, batch: int) -> None:
+        """Remember the last batch that was: a database without it is another one."""
+        self._tenure = replace(self._tenure, batch=batch)
 
     @property
     def owner(self) -> str:

@@ -29,6 +29,10 @@ _HOLDER: Final = """
       AND l.classid::bigint << 32 | l.objid::bigint = $1
 """
 
+_NEW_GENERATION: Final = """
+    UPDATE journal SET generation = replace(gen_random_uuid()::text, '-', '') RETURNING generation
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -74,7 +78,11 @@ async def take(connection: asyncpg.Connection) -> None:
 async def take_back(connection: asyncpg.Connection, before: Session, tenure: Tenure) -> Tenure:
     """Become the owner again after `before`, this process's own session, was lost.
 
-    :raises OwnershipLostError: somebody else is the owner, or was in between.
+    `tenure` is as of the last batch that was committed. A database that does not have it any more
+    gets a new generation: clients have numbers that it will give to other events.
+
+    :raises OwnershipLostError: somebody else is the owner, or was in between; or the database is
+        not the one that it was.
     """
     while not await _try_lock(connection):
         holder = await connection.fetchrow(_HOLDER, LOCK_KEY)
@@ -96,6 +104,14 @@ async def take_back(connection: asyncpg.Connection, before: Session, tenure: Ten
         raise OwnershipLostError(
             "the database was replaced while the connection was lost. This daemon ends; start it "
             "again to read what is there now"
+        )
+    if row["batch"] < tenure.batch:
+        generation = await connection.fetchval(_NEW_GENERATION)
+        raise OwnershipLostError(
+            f"the database has lost what was committed: its last batch is {row['batch']}, and was "
+            f"{tenure.batch} (was a standby promoted that was behind, or an older copy put back?). "
+            f"It has a new generation, {generation}, from which clients learn that their numbers "
+            "are void. This daemon ends; start it again to serve what is there now"
         )
     if row["owner"] != tenure.owner:
         raise OwnershipLostError(

@@ -143,3 +143,28 @@ async def test_who_lost_the_database_to_another_ends(
             await daemon.daemon.failed
         await other.close()
         assert await daemon.database.reads.fetchval("SELECT max(seq) FROM events") == 1
+
+
+async def test_whose_database_has_lost_what_was_acknowledged_ends(
+    proxy: Proxy, connect_arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after the promotion of a standby that was behind: nobody goes on with void numbers."""
+    monkeypatch.setattr(journal_module, "PATIENCE_S", 0.2)
+    async with running(proxy.arguments, may_fail=True) as daemon:
+        [ada] = await daemon.room("plan", "ada")
+        before = daemon.services.generation
+        await ada.say("plan", "acknowledged")
+        proxy.refuse()
+        keeper = await connect(connect_arguments)
+        await keeper.execute("DELETE FROM events WHERE seq = 2")
+        await keeper.execute("UPDATE rooms SET latest_seq = 1")
+        await keeper.execute("UPDATE journal SET batch = batch - 1")
+        await keeper.close()
+        proxy.admit()
+        await ada.call("POST", "/rooms/plan/messages", message("x"))
+        with pytest.raises(OwnershipLostError, match="has lost what was committed"):
+            await daemon.daemon.failed
+    async with running(connect_arguments) as daemon:
+        ada = daemon.party("ada")
+        await ada.refused("generation_changed", "GET", "/rooms/plan/wait", generation=before)
+        assert await ada.say("plan", "again") == [2]

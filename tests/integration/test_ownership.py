@@ -157,6 +157,21 @@ class TestReopening:
         with pytest.raises(OwnershipLostError, match="was replaced"):
             await opened.reopen_writer()
 
+    async def test_a_database_that_has_lost_batches_gets_a_new_generation(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        """As after the promotion of a standby that was behind."""
+        before = opened.generation
+        opened.committed(5)
+        await execute(address, "UPDATE journal SET batch = 4")
+        await end_session(address, opened)
+        with pytest.raises(OwnershipLostError, match="last batch is 4, and was 5"):
+            await opened.reopen_writer()
+        opened.writer.terminate()
+        after = await Database.open(address, owner="host here, pid 1, again")
+        assert after.generation not in ("", before)
+        await after.close()
+
     async def test_reads_come_back_by_themselves(
         self, address: ConnectArguments, opened: Database
     ) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..events import (
     ClaimEvent,
     Event,
+    HistoryRestored,
     MemberEvent,
     Message,
     ReactionEvent,
@@ -21,7 +22,9 @@ INDENT = " " * 7
 
 
 def event_lines(
-    event: Event | RetentionGap, style: Style, names: Mapping[str, str] | None = None
+    event: Event | RetentionGap | HistoryRestored,
+    style: Style,
+    names: Mapping[str, str] | None = None,
 ) -> str:
     """An event, on as many lines as its text has.
 
@@ -29,6 +32,11 @@ def event_lines(
     """
     if isinstance(event, RetentionGap):
         return style.dim(f"       … events {event.from_seq} to {event.to_seq} were removed …")
+    if isinstance(event, HistoryRestored):
+        return style.bold(
+            "       … the daemon's database was restored from an older copy: what was said since "
+            f"then is gone, and the room's last event is {event.latest_seq} now …"
+        )
     who = event.author or event.participant
     name = safe((names or {}).get(who.conversation_id, who.name)) if who else "–"
     shown = style.name(name, padded(cut(name, NAME_COLUMNS), NAME_COLUMNS))

@@ -45,6 +45,10 @@ class Output:
         if not self.as_json:
             print(text, file=sys.stderr, flush=True)
 
+    def warn(self, text: str, document: Json) -> None:
+        """Something that whoever asked has to know, and that is no answer."""
+        print(json.dumps(document) if self.as_json else text, file=sys.stderr, flush=True)
+
     def fail(self, sentence: str, document: Json) -> None:
         if self.as_json:
             print(json.dumps(document, ensure_ascii=False), file=sys.stderr)

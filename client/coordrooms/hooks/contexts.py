@@ -27,6 +27,12 @@ HEADING = (
 )
 
 
+RESTORED = (
+    "coordrooms: the daemon's database was restored from an older copy. What was said last may be "
+    "gone, and numbers from before no longer hold; list_room_messages has what is there."
+)
+
+
 class Batch:
     """Messages as a model reads them. `cursors` is what is confirmed once it has them."""
 
@@ -38,9 +44,12 @@ class Batch:
         self.cursors = cursors
 
 
-def session_text(conversation: str, shown: Json | None, unread: list[Json]) -> str:
+def session_text(
+    conversation: str, shown: Json | None, unread: list[Json], *, restored: bool = False
+) -> str:
     """What an agent is told when its session begins; `shown` is its active room."""
-    lines = [
+    lines = [RESTORED] if restored else []
+    lines += [
         f"coordrooms: this session's conversationId is {_quoted(conversation)}; the coordrooms "
         "tools take it."
     ]
@@ -63,7 +72,7 @@ def session_text(conversation: str, shown: Json | None, unread: list[Json]) -> s
     return _fitted(lines)
 
 
-def batch(unread: list[Json], limit: int = CONTEXT_LIMIT) -> Batch:
+def batch(unread: list[Json], limit: int = CONTEXT_LIMIT, *, restored: bool = False) -> Batch:
     """The oldest unread messages that fit into `limit` characters; one at least."""
     waiting = {portion["room"]: list(portion["messages"]) for portion in unread}
     left = limit - _OWN_LINES
@@ -87,7 +96,7 @@ def batch(unread: list[Json], limit: int = CONTEXT_LIMIT) -> Batch:
         # Beyond the last message there may be events of one's own, which are read, too.
         if portion["room"] in cursors and not (waiting[portion["room"]] or portion["has_more"]):
             cursors[portion["room"]] = portion["through_seq"]
-    lines = [HEADING]
+    lines = [RESTORED, HEADING] if restored else [HEADING]
     for portion in unread:
         room = portion["room"]
         if room in taken:

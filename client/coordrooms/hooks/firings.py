@@ -62,11 +62,15 @@ class Firing:
         self.conversation = conversation
         self.outcome = ""
         self._url = url
+        # Of the daemon's database: as the hook before this one met it, and as it is now.
+        self._generation_before: str | None = None
+        self._generation: str | None = None
 
     def run(self, trace: Trace) -> None:
         """Do it, and note in the session's file how it went."""
         if trace.elsewhere:
             return  # another hook of this session is handing over what there is
+        self._generation = self._generation_before = trace.last.get("generation")
         try:
             with Daemon(self.conversation, self._url, self.host.wake) as daemon:
                 if self.event.moment in (SESSION, SUBAGENT):
@@ -87,6 +91,7 @@ class Firing:
             "at": now(),
             "outcome": self.outcome,
             # A turn that was kept from ending goes on.
+            "generation": self._generation,
             "idle": self.event.moment == STOP and self.outcome == NOTHING,
             "version": __version__,
         }
@@ -104,20 +109,33 @@ class Firing:
         unread = [] if shown is None else daemon.get(UNREAD)["unread"]
         from .contexts import session_text
 
-        self._print(session_text(self.conversation, shown, unread))
+        if shown is not None:
+            self._generation = shown["room"]["generation"]
+        self._print(session_text(self.conversation, shown, unread, restored=self._is_restored()))
         self.outcome = "told where things stand"
 
     def _hand_over(self, daemon: Daemon) -> None:
         unread = daemon.get(UNREAD)["unread"]
+        if unread:
+            self._generation = unread[0]["generation"]
         if not any(portion["messages"] for portion in unread):
             self.outcome = NOTHING
+            if self._is_restored():
+                from .contexts import RESTORED
+
+                self._print(RESTORED)
+                self.outcome = "told that the database was restored"
             return
         from .contexts import batch
 
-        found = batch(unread)
+        found = batch(unread, restored=self._is_restored())
         self._print(found.text)
         self.outcome = f"handed over {found.count}"
-        daemon.post("/cursor", {"cursors": found.cursors})
+        # The numbers are of this database, and of no older one that comes back just now.
+        daemon.post(f"/cursor?generation={self._generation}", {"cursors": found.cursors})
+
+    def _is_restored(self) -> bool:
+        return self._generation_before not in (None, self._generation)
 
     def _print(self, text: str) -> None:
         data = json.dumps(self.event.answer(text)).encode() + b"\n"

@@ -173,7 +173,7 @@ class Lock:
         """Whether there is a message that nobody was woken for."""
         woken = self._woken()
         return any(
-            message["seq"] > woken.get(portion["room"], 0)
+            message["seq"] > woken.get(_place(portion), 0)
             for portion in unread
             for message in portion["messages"]
         )
@@ -182,7 +182,7 @@ class Lock:
         woken = self._woken()
         for portion in unread:
             if portion["messages"]:
-                woken[portion["room"]] = portion["messages"][-1]["seq"]
+                woken[_place(portion)] = portion["messages"][-1]["seq"]
         data = json.dumps(woken).encode()
         os.pwrite(self._fd, data, 0)
         os.ftruncate(self._fd, len(data))
@@ -193,6 +193,11 @@ class Lock:
         except ValueError:
             return {}
         return woken if isinstance(woken, dict) else {}
+
+
+def _place(portion: Json) -> str:
+    """A room in one life of the database: another one gives its numbers again."""
+    return f"{portion['room']}@{portion['generation']}"
 
 
 class Process:

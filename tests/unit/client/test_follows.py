@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from coordrooms.errors import DaemonUnreachableError
-from coordrooms.events import RetentionGap
+from coordrooms.events import Event, HistoryRestored, RetentionGap
 from coordrooms.follows import Followed, Follower
-from coordrooms.refusals import ActiveMembershipNotFoundError, GenerationChangedError
+from coordrooms.refusals import ActiveMembershipNotFoundError
 from tests.unit.client import documents
 from tests.unit.client.documents import message
 from tests.unit.client.scripted import LOST, Pieces, Scripted, Unreachable, problem, reply
@@ -24,7 +24,7 @@ def follow(daemon: Scripted, following: Follower, turns: int) -> list[int | Foll
     session = daemon.session()
     items = [item for _ in range(turns) for item in daemon.drive(session.run(following.turn()))]
     assert not daemon.script
-    return [item if isinstance(item, RetentionGap) else item.seq for item in items]
+    return [item.seq if isinstance(item, Event) else item for item in items]
 
 
 def queries(daemon: Scripted) -> list[dict[str, Any]]:
@@ -89,17 +89,17 @@ def test_what_was_removed_is_told() -> None:
     assert follow(daemon, follower(4), 1) == [RetentionGap(from_seq=5, to_seq=6), 7]
 
 
-def test_numbers_of_another_database_are_refused() -> None:
+def test_an_older_database_is_told_of_and_followed_from_its_own_cursor() -> None:
     daemon = Scripted(
         reply(documents.wait(4, message(5))),
         problem("generation_changed", 409, generation="g2", latest_seq=3),
+        reply(documents.wait(2, message(3), generation="g2")),
+        reply(documents.wait(3, message(4), generation="g2")),
     )
-    following = follower(4)
-    session = daemon.session()
-    daemon.drive(session.run(following.turn()))
-    with pytest.raises(GenerationChangedError):
-        daemon.run(session, following.turn())
-    assert queries(daemon)[1]["generation"] == "g1"
+    restored = HistoryRestored(generation="g2", latest_seq=3)
+    assert follow(daemon, follower(4), 4) == [5, restored, 3, 4]
+    asked = [(query.get("after_seq"), query.get("generation")) for query in queries(daemon)]
+    assert asked == [("4", None), ("5", "g1"), (None, "g2"), ("3", "g2")]
 
 
 def test_leaving_ends_it() -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from coordrooms import relay_loop
-from coordrooms.relay_calls import MOST_RESENDS, WAITED_KEY
-from coordrooms.relay_loop import MESSAGE_MAX_BYTES
+from coordrooms.relay_calls import GENERATION_KEY, MESSAGE_MAX_BYTES, MOST_RESENDS, WAITED_KEY
 from coordrooms.relay_streams import BACKLOG
 from tests.unit.client.relay_ends import DEADLINE_S, HELLO, MODERN, HostEnd, Listener, relayed
 
@@ -242,6 +241,32 @@ def test_a_wait_that_a_stopping_daemon_ends_goes_on_at_the_next(
     assert {daemon.receive()["id"], daemon.receive()["id"]} == {wait["id"], late["id"]}
     daemon.answer(wait, structuredContent={"result": {"reason": "event"}})
     assert host.receive()["result"]["structuredContent"]["result"]["reason"] == "event"
+
+
+def test_an_agents_numbers_are_sent_with_the_generation_they_are_of(
+    host: HostEnd, listener: Listener
+) -> None:
+    listener.open()
+    host.introduce()
+    daemon = None
+    for answer, generation in [
+        ({"result": {"next_cursor": "r:4@g1"}}, None),
+        ({"result": {"next_cursor": "@"}}, "g1"),
+        ({"code": "generation_changed", "generation": "g2"}, "g1"),
+        ({"result": {}}, "g2"),
+    ]:
+        call = host.call("w", "wait", after_seq=4)
+        daemon = daemon or listener.accept().greeted()
+        meta = daemon.receive()["params"].get("_meta", {})
+        assert meta.get(GENERATION_KEY) == generation
+        daemon.answer(call, structuredContent=answer)
+        host.receive()
+    assert daemon is not None
+    # What takes no number is sent as it came, and so is what would be too long.
+    call = host.call(2, "claim", room="r", key="k")
+    assert daemon.receive() == call
+    call = host.call(3, "write_messages", body="x" * (MESSAGE_MAX_BYTES - 120))
+    assert daemon.receive() == call
 
 
 def test_a_call_made_during_a_restart_waits_for_the_daemon(

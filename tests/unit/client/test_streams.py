@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coordrooms.errors import DaemonUnreachableError, UnexpectedAnswerError
-from coordrooms.events import Event, RetentionGap, event
+from coordrooms.events import Event, HistoryRestored, RetentionGap, event
 from coordrooms.refusals import ActiveMembershipNotFoundError, RoomNotFoundError
 from coordrooms.streams import EventStream
 from tests.unit.client import documents
@@ -38,13 +38,13 @@ CLOSING = named("closing", {"reason": "closing"})
 
 def stream(
     daemon: Scripted, turns: int, after_seq: int | None = None
-) -> tuple[list[int | RetentionGap], EventStream[Event]]:
+) -> tuple[list[int | RetentionGap | HistoryRestored], EventStream[Event]]:
     """The numbers of so many turns' events, and gaps; and the stream itself."""
     session = daemon.session()
     streamed = EventStream(session, "r", after_seq, 600.0, event)
     items = [item for _ in range(turns) for item in daemon.drive(session.run(streamed.turn()))]
     assert not daemon.script
-    return [item if isinstance(item, RetentionGap) else item.seq for item in items], streamed
+    return [item.seq if isinstance(item, Event) else item for item in items], streamed
 
 
 def asked(daemon: Scripted) -> list[dict[str, str]]:
@@ -108,6 +108,22 @@ def test_a_stream_that_falls_silent_is_opened_again() -> None:
     daemon = Scripted(OVERVIEW, Pieces((HEAD,)), Pieces((HEAD, frame(8))))
     assert stream(daemon, 1)[0] == [8]
     assert 45 <= daemon.now - 1000 < 46
+
+
+def test_an_older_database_is_told_of_and_read_from_its_beginning() -> None:
+    daemon = Scripted(
+        OVERVIEW,
+        Pieces((HEAD, frame(8), b"")),
+        problem("generation_changed", 409, generation="g2", latest_seq=2),
+        Pieces((HEAD, frame(1) + frame(2))),
+    )
+    restored = HistoryRestored(generation="g2", latest_seq=2)
+    assert stream(daemon, 3)[0] == [8, restored, 1, 2]
+    assert [(query["after_seq"], query["generation"]) for query in asked(daemon)] == [
+        ("7", "g1"),
+        ("8", "g1"),
+        ("0", "g2"),
+    ]
 
 
 def test_heartbeats_make_the_next_outage_a_new_one() -> None:

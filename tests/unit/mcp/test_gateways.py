@@ -228,6 +228,19 @@ async def test_the_users_own_limit_and_the_time_at_an_earlier_daemon_count(
     assert timeouts == [4.5, 25, 25, 25, 25]
 
 
+async def test_numbers_are_of_the_generation_that_the_relay_names(
+    gateway: Gateway, api: FakeApi, path: Path
+) -> None:
+    api.answers["GET /rooms/r/wait"] = news("r")
+    async with greeted(path, HELLO) as peer:
+        call = request(1, "tools/call", name="wait", arguments={"room": "r"})
+        for generation in ("g0", "", 7, None):
+            call["params"]["_meta"] = {tool_servers.GENERATION_KEY: generation}
+            peer.send(call)
+            await peer.receive()
+    assert [asked.query.get("generation") for asked in api.asked] == ["g0", None, None, None]
+
+
 # --- bad lines -------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -276,6 +277,33 @@ async def test_the_participant_goes_out_as_a_header_carries_it() -> None:
     api = FakeApi({"GET /rooms": {"rooms": [], "has_more": False}})
     await TOOLS["list_active_rooms"](agent(api, "zoë %41/x"), {})
     assert api.asked[0].conversation == "zo%C3%AB%20%2541/x"
+
+
+async def test_numbers_are_sent_with_the_generation_they_are_of() -> None:
+    reaction = "PUT /rooms/general/messages/4/reactions/ack"
+    answer = {"messages": [], "latest_seq": 9}
+    api = FakeApi(
+        {
+            "GET /rooms/general": shown_room(),
+            "GET /rooms/@active": shown_room(),
+            "GET /rooms/room_1/messages": page(),
+            "POST /rooms/room_1/messages": answer,
+            reaction: answer,
+        }
+    )
+    given: dict[str, Json] = {
+        "list_room_messages": {"room": "general", "afterId": 4},
+        "write_messages": {"messages": []},
+        "react_to_message": {
+            "room": "general", "message_id": 4, "reaction": "ack", "operation": "add"
+        },
+    }  # fmt: skip
+    for tool, arguments in given.items():
+        await TOOLS[tool](replace(agent(api), generation="g0"), arguments)
+        assert api.asked[-1].query["generation"] == "g0"
+    # Who reads from the beginning has no number of an older database.
+    await TOOLS["list_room_messages"](replace(agent(api), generation="g0"), {"room": "general"})
+    assert "generation" not in api.asked[-1].query
 
 
 async def test_a_refusal_passes_with_all_that_it_says() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ...events import Event, Message, RetentionGap, event
+from ...events import Event, HistoryRestored, Message, RetentionGap, event
 from ...follows import FOLLOW_PATIENCE_S
 from ...models import Json
 from ...operations.messages import events
@@ -40,17 +40,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, output: Output) -> int:
     with connect(arguments) as client:
-        room, _ = ask(client, overview(arguments.room))
-        latest_seq = room.room.latest_seq
-        for line in _last(client, arguments, latest_seq):
-            _show(line, output)
-        if arguments.follow:
-            try:
+        latest_seq = _show_last(client, arguments, output)
+        try:
+            while arguments.follow:
                 _follow(client, arguments, output, latest_seq)
-            except KeyboardInterrupt:
-                # Nothing else ends it.
-                return DONE
+                latest_seq = _show_last(client, arguments, output)
+        except KeyboardInterrupt:
+            # Nothing else ends it.
+            return DONE
     return DONE
+
+
+def _show_last(client: Client, arguments: Namespace, output: Output) -> int:
+    """Show what there is, as far as it was asked for; the number up to which that goes."""
+    room, _ = ask(client, overview(arguments.room))
+    for line in _last(client, arguments, room.room.latest_seq):
+        _show(line, output)
+    return room.room.latest_seq
 
 
 def _last(client: Client, arguments: Namespace, latest_seq: int) -> list[Line]:
@@ -82,6 +88,7 @@ def _between(client: Client, arguments: Namespace, begin: int, end: int) -> list
 
 
 def _follow(client: Client, arguments: Namespace, output: Output, after_seq: int) -> None:
+    """Show what comes, until the daemon comes back with an older database."""
     stream = EventStream(
         client.session,
         arguments.room,
@@ -92,6 +99,13 @@ def _follow(client: Client, arguments: Namespace, output: Output, after_seq: int
     try:
         while True:
             for item in client.run(stream.turn()):
+                if isinstance(item, HistoryRestored):
+                    restored = {"code": "generation_changed", "generation": item.generation}
+                    output.warn(
+                        event_lines(item, output.style),
+                        {**restored, "latest_seq": item.latest_seq},
+                    )
+                    return
                 if isinstance(item, RetentionGap):
                     output.aside(event_lines(item, output.style))
                 elif _wanted(item[0], arguments):

@@ -26,6 +26,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="begin after event N; without it a wait begins where the last one ended",
     )
     parser.add_argument(
+        "--generation",
+        metavar="G",
+        help="of the database that N is from, as --json shows it: another one is refused",
+    )
+    parser.add_argument(
         "--wake-on",
         action="append",
         metavar="K,…",
@@ -74,6 +79,7 @@ def _wait(client: Client, arguments: Namespace) -> tuple[Wait, Json]:
     All begin after the same number, so the last answer has everything.
     """
     started = time.monotonic()
+    generation: str | None = arguments.generation
     # A glance first: whether there is a daemon should show at once, and not after a restart's time.
     wait_s, patience_s = 0.0, None
     while True:
@@ -82,8 +88,11 @@ def _wait(client: Client, arguments: Namespace) -> tuple[Wait, Json]:
             arguments.after,
             wake_on=arguments.wake_on or "message",
             timeout_s=wait_s,
+            generation=generation,
         )
         woken, document = ask(client, call._replace(patience_s=patience_s))
+        # A daemon that comes back with an older database gives the same numbers to other events.
+        generation = woken.generation
         left_s = arguments.timeout - (time.monotonic() - started)
         if woken.reason == "event" or left_s <= 0:
             return woken, document

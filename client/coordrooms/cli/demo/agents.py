@@ -37,7 +37,7 @@ class Agent:
         """Say and hear the whole script, and leave; who speaks last leaves last."""
         for event in self._room.follow(wake_on=("message", "member")):
             if not isinstance(event, Event):
-                raise OffScriptError(f"events {event.from_seq} to {event.to_seq} are gone")
+                raise OffScriptError(f"events are gone: {event}")
             self.given.append(event.seq)
             match event:
                 case Message():

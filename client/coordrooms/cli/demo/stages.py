@@ -89,7 +89,7 @@ class Stage:
         agent_of = self._cast.names
         async for event in room.stream(after_seq=0):
             if not isinstance(event, Event):
-                raise DemoFailedError(f"Events {event.from_seq} to {event.to_seq} are gone.")
+                raise DemoFailedError(f"Events are gone: {event}")
             self._streamed.append(event.seq)
             self._show(event)
             if isinstance(event, MemberEvent) and event.author is not None:

@@ -28,6 +28,7 @@ class Room:
         self.cursor = 1
         self.messages: list[Json] = []
         self.gap: Json | None = None
+        self.generation = "g1"
 
     def say(self, body: str, at: int | None = None, **changes: Any) -> Json:
         seq = self.messages[-1]["seq"] + 1 if self.messages else 2
@@ -54,6 +55,7 @@ class Room:
             "through_seq": given[-1]["seq"] if has_more else self.head,
             "has_more": has_more,
             "retention_gap": self.gap,
+            "generation": self.generation,
         }
 
     @property
@@ -121,8 +123,13 @@ class AnsweringDaemon:
                     room.cursor = max(room.cursor, body["cursors"].get(room.name, 0))
                 return {"cursors": body["cursors"]}
             case "/api/v1/rooms/@active" if self.in_room:
+                room = self.rooms[0]
                 return {
-                    "room": {"slug": self.rooms[0].name, "latest_seq": self.rooms[0].head},
+                    "room": {
+                        "slug": room.name,
+                        "latest_seq": room.head,
+                        "generation": room.generation,
+                    },
                     "members": [],
                     "claims": [],
                 }

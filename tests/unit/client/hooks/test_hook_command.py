@@ -68,6 +68,31 @@ def test_unread_is_handed_over_and_then_confirmed(daemon: AnsweringDaemon, hooks
     assert hooks.run("PostToolUse") == (0, "", "")
 
 
+@pytest.mark.parametrize("body", ["", "said since"])
+def test_that_the_database_was_restored_is_told_once(
+    body: str, daemon: AnsweringDaemon, hooks: Hooks
+) -> None:
+    assert hooks.run("PostToolUse")[1] == ""
+    daemon.rooms[0].generation = "g2"
+    if body:
+        daemon.rooms[0].say(body)
+    told = text_of(hooks.run("PostToolUse")[1])
+    assert "restored from an older copy" in told
+    assert body in told
+    assert hooks.run("PostToolUse") == (0, "", "")
+    daemon.rooms[0].generation = "g3"
+    assert "restored from an older copy" in hooks.run("SessionStart")[1]
+    assert "restored from an older copy" not in hooks.run("SessionStart")[1]
+
+
+def test_what_was_handed_over_is_confirmed_in_the_database_it_is_from(
+    daemon: AnsweringDaemon, hooks: Hooks
+) -> None:
+    daemon.rooms[0].say("one")
+    hooks.run("PostToolUse")
+    assert daemon.requests[-1][1] == f"{CURSOR}?generation=g1"
+
+
 @pytest.mark.parametrize("host", NAMES)
 def test_each_event_of_each_host_takes_its_form(
     host: str, daemon: AnsweringDaemon, hooks: Hooks

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.polling import block_until
-from tests.unit.client.hooks.answering import DEADLINE_S, AnsweringDaemon, Hooks
+from tests.unit.client.hooks.answering import DEADLINE_S, AnsweringDaemon, Hooks, Room
 
 UNREAD = "/api/v1/unread"
 WAIT = "/api/v1/wait"
@@ -120,6 +120,18 @@ def test_a_batch_wakes_once(
     assert again.poll() is None
     daemon.rooms[0].say("two")
     assert ended(again)[0] == 2
+
+
+def test_a_restored_database_gives_its_numbers_again_and_wakes_for_them(
+    daemon: AnsweringDaemon, hooks: Hooks, start: Callable[..., subprocess.Popen[bytes]]
+) -> None:
+    be_idle(hooks)
+    daemon.rooms[0].say("lost")
+    assert ended(start())[0] == 2
+    daemon.rooms[0] = Room()
+    daemon.rooms[0].generation = "g2"
+    daemon.rooms[0].say("said anew, under the same number")
+    assert ended(start())[0] == 2
 
 
 def test_a_session_at_work_is_not_disturbed(
