@@ -66,7 +66,8 @@ class Gateway:
             return
         servers: Servers = imported.result().Servers(self._api)
         async with servers.running():
-            self._servers.set_result(servers)
+            if not self._servers.done():  # `stop` may have turned everybody away meanwhile
+                self._servers.set_result(servers)
             await stopping
 
     async def http(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:

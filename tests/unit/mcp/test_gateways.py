@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from mcp.types import TextContent
@@ -326,6 +328,29 @@ async def test_stopping_before_the_sdk_is_there_turns_everybody_away(
         with pytest.raises((EOFError, ConnectionResetError)):
             await peer.receive()
         await gateway.run()
+
+
+async def test_stopping_while_the_sdk_starts_is_no_fault(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, may_serve = asyncio.Event(), asyncio.Event()
+
+    class Starting:
+        def __init__(self, api: object) -> None: ...
+
+        @contextlib.asynccontextmanager
+        async def running(self) -> AsyncIterator[None]:
+            entered.set()
+            await may_serve.wait()
+            yield
+
+    imported: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+    imported.set_result(SimpleNamespace(Servers=Starting))
+    monkeypatch.setattr(gateways, "_imported", lambda module: imported)
+    async with serving(FakeApi({}), path) as gateway:
+        await entered.wait()
+        await gateway.stop()
+        may_serve.set()
 
 
 def test_the_gateway_imports_no_sdk() -> None:
