@@ -45,7 +45,7 @@ bench: $(VENV)/installed-for-bench ## measure the daemon beside floors and neigh
 neighbours: ## install the Redis that make bench compares with (Debian, as root); its service is not started
 	RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server
 
-faults: $(VENV)/installed ## kill daemon and database under load (ROUNDS=200)
+faults: $(VENV)/installed ## kill, cut, halt and starve daemon and database under load (ROUNDS=200)
 	@FAULT_ROUNDS=$(ROUNDS) $(PATIENT) tests/faults $(ARGS)
 
 define COMPILE

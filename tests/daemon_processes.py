@@ -57,6 +57,7 @@ class DaemonProcess:
 
     `home` holds its state directory, and beside that its socket, its configuration and what it
     prints. `options` are more options of `serve`; `launch` is for Popen, like the user to run as.
+    `program` is what the interpreter is given to run the command; a spawn takes what it is then.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class DaemonProcess:
         self.state_dir = home / "state"
         self.socket = home / "s.sock"
         self.log = home / "daemon.log"
+        self.program: Sequence[str] = ("-m", "coordroomsd")
         self._config = home / "config.toml"
         self._config.write_text(config)
         self._options = options
@@ -79,7 +81,7 @@ class DaemonProcess:
         self._environment = environment or {"PATH": os.environ["PATH"]}
         self._launch = launch
         self._process: subprocess.Popen[bytes] | None = None
-        self._callers: list[Caller] = []
+        self.callers: list[Caller] = []
 
     @property
     def data(self) -> Path:
@@ -100,7 +102,8 @@ class DaemonProcess:
 
     def begin_with(self, made_state: Path) -> None:
         """Start from a copy: making the data anew takes a second."""
-        subprocess.run(["cp", "-a", made_state, self.state_dir], check=True)
+        self.state_dir.mkdir(exist_ok=True)
+        subprocess.run(["cp", "-a", f"{made_state}/.", self.state_dir], check=True)
 
     def configure(self, config: str) -> None:
         """For the next start or reload."""
@@ -113,7 +116,7 @@ class DaemonProcess:
             if terminal is not None:
                 fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
 
-        serve = [self._python, "-m", "coordroomsd", "serve", "--config", str(self._config)]
+        serve = [self._python, *self.program, "serve", "--config", str(self._config)]
         serve += ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
@@ -138,8 +141,8 @@ class DaemonProcess:
 
     def caller(self, name: str | None = None) -> Caller:
         """Somebody who calls this daemon, until it is discarded."""
-        self._callers.append(Caller(self.socket, name))
-        return self._callers[-1]
+        self.callers.append(Caller(self.socket, name))
+        return self.callers[-1]
 
     def kill(self) -> None:
         """As a crash ends it."""
@@ -156,7 +159,7 @@ class DaemonProcess:
 
     async def discard(self) -> None:
         """For the end: nothing of it runs on. Prints the log, which pytest shows on failure."""
-        for caller in self._callers:
+        for caller in self.callers:
             caller.close()
         if self._process is not None:
             self.kill()

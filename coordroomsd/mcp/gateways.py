@@ -10,9 +10,12 @@ import asyncio
 import contextlib
 import importlib
 import logging
+import os
 import socket
 import threading
+import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from errno import EMFILE, ENFILE
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +34,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
+
+RETRY_IMPORT_AFTER_S = 0.5
 
 
 class Gateway:
@@ -133,7 +138,7 @@ def _imported(module: str) -> asyncio.Future[ModuleType]:
     def run() -> None:
         found, error = None, None
         try:
-            found = importlib.import_module(module)
+            found = _import_patiently(module)
         except BaseException as fault:
             error = fault
         with contextlib.suppress(RuntimeError):  # the loop may be closed by now
@@ -141,6 +146,22 @@ def _imported(module: str) -> asyncio.Future[ModuleType]:
 
     threading.Thread(target=run, name=f"imports {module}", daemon=True).start()
     return imported
+
+
+def _import_patiently(module: str) -> ModuleType:
+    """Right after a start callers that come back may hold every descriptor: it begins anew then."""
+    told = False
+    while True:
+        try:
+            return importlib.import_module(module)
+        except (OSError, ImportError) as error:
+            # A library that cannot be opened is an ImportError, which has only a text.
+            if not any(os.strerror(number) in str(error) for number in (EMFILE, ENFILE)):
+                raise
+            if not told:
+                logger.warning("no file is left to be opened for the tools; they wait: %s", error)
+            told = True
+        time.sleep(RETRY_IMPORT_AFTER_S)
 
 
 def _stopping() -> Refusal:

@@ -16,6 +16,11 @@ __all__ = ["made_state"]
 
 # A handful within the suite; `make faults` asks for two hundred.
 ROUNDS: Final = int(os.environ.get("FAULT_ROUNDS", "5"))
+# Of the faults that are no kill at a random moment: once within the suite.
+FEW: Final = 1 if ROUNDS < 20 else 20
+# A halt of half a minute, three times; within the suite a shorter one.
+STANDSTILLS: Final = 1 if ROUNDS < 20 else 3
+STANDSTILL_S: Final = 5 if ROUNDS < 20 else 30
 SEED: Final = os.environ.get("FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
 
 
@@ -29,6 +34,16 @@ def rounds(request: pytest.FixtureRequest) -> int:
     """How many; what is more than one test's share is another test."""
     begun: int = request.param
     return min(ROUNDS_OF_A_TEST, ROUNDS - begun)
+
+
+@pytest.fixture
+def few_rounds() -> int:
+    return FEW
+
+
+@pytest.fixture
+def standstills() -> int:
+    return STANDSTILLS
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import json
 import random
-from collections.abc import AsyncIterator
 from typing import Final
 
 from tests.daemon_processes import DaemonProcess
 from tests.faults.processes import open_descriptors, resident_bytes
+from tests.faults.strangers import connected, post, request, two_in_a_room, vanishing_request
 from tests.faults.traffic import whole_log
 from tests.http_callers import Caller
 from tests.model.checker import check_log
@@ -89,45 +89,3 @@ async def test_callers_that_do_not_read_hold_a_bounded_part_of_memory(
 async def nobody_waits(caller: Caller) -> bool:
     members = (await caller.call("GET", "/rooms/plan/members")).body["members"]
     return not any(member["waiting"] for member in members)
-
-
-async def two_in_a_room(daemon: DaemonProcess) -> tuple[Caller, Caller]:
-    ann, bob = daemon.caller("ann"), daemon.caller("bob")
-    assert (await ann.call("POST", "/rooms", {"name": "plan"})).status == 201
-    assert (await bob.call("POST", "/rooms/plan/join")).status == 200
-    return ann, bob
-
-
-def vanishing_request(number: int, chances: random.Random) -> bytes:
-    """One of those that park, stream, read and write: whole, twice, or cut off."""
-    whole = chances.choice(
-        [
-            request("wait?after_seq=1&wake_on=status&timeout_s=300"),
-            request("events", further="Accept: text/event-stream"),
-            request("messages"),
-            post(f"vanishing {number}"),
-        ]
-    )
-    return chances.choice((whole, whole + whole, whole[: chances.randrange(len(whole))]))
-
-
-def post(body: str) -> bytes:
-    message = json.dumps({"messages": [{"kind": "decision", "body": body}]})
-    return request("messages", "POST", "Content-Type: application/json", message)
-
-
-def request(target: str, method: str = "GET", further: str = "X: x", body: str = "") -> bytes:
-    head = f"{method} /api/v1/rooms/plan/{target} HTTP/1.1\r\nHost: localhost\r\n"
-    head += f"Coordrooms-Conversation: bob\r\nContent-Length: {len(body)}\r\n{further}\r\n\r\n"
-    return (head + body).encode()
-
-
-@contextlib.asynccontextmanager
-async def connected(daemon: DaemonProcess) -> AsyncIterator[asyncio.StreamWriter]:
-    """A connection that nothing is read from, and that ends without a farewell."""
-    # asyncio reads 128 KiB ahead, and no more until somebody wants that.
-    _, writer = await asyncio.open_unix_connection(daemon.socket)
-    try:
-        yield writer
-    finally:
-        writer.transport.abort()

@@ -1,4 +1,4 @@
-"""Under sixteen writers and eight waiters, the daemon or its database is killed at any moment.
+"""Under the traffic of a full room, the daemon or its database is killed or halted at any moment.
 
 Everything that was acknowledged is there exactly once, the numbers have no gap, no retry made a
 second message, and every waiter was shown every event once and in order.
@@ -10,20 +10,14 @@ import asyncio
 import os
 import random
 import signal
-from collections.abc import Awaitable, Callable
-from typing import Final
 
+import asyncpg
 import pytest
 
 from tests.daemon_processes import DaemonProcess
+from tests.faults.conftest import STANDSTILL_S
 from tests.faults.processes import server_pid, server_pids, sessions
-from tests.faults.traffic import Traffic
-from tests.figures import report
-from tests.polling import GIVE_UP_AFTER_S
-
-STOPPED_S: Final = 5
-
-Fault = Callable[[DaemonProcess, random.Random], Awaitable[None]]
+from tests.faults.rounds import Fault, one_round
 
 
 async def kill_the_daemon(daemon: DaemonProcess, chances: random.Random) -> None:
@@ -43,6 +37,21 @@ async def kill_the_server(daemon: DaemonProcess, chances: random.Random) -> None
 async def quit_the_server(daemon: DaemonProcess, chances: random.Random) -> None:
     """PostgreSQL's immediate shutdown, as when its machine goes down."""
     os.kill(server_pid(daemon), signal.SIGQUIT)
+
+
+async def restart_the_server(daemon: DaemonProcess, chances: random.Random) -> None:
+    """PostgreSQL's fast shutdown, as an upgrade of its package makes one."""
+    os.kill(server_pid(daemon), signal.SIGINT)
+
+
+async def terminate_all_sessions(daemon: DaemonProcess, chances: random.Random) -> None:
+    connection = await asyncpg.connect(**daemon.server_address())
+    ended = await connection.fetchval(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+        " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+    )
+    await connection.close()
+    assert ended
 
 
 async def kill_one_session(daemon: DaemonProcess, chances: random.Random) -> None:
@@ -73,7 +82,7 @@ async def stop_for_a_while(pids: list[int]) -> None:
     """As a machine does that swaps, or whose lid is closed."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
-    await asyncio.sleep(STOPPED_S)
+    await asyncio.sleep(STANDSTILL_S)
     for pid in pids:
         os.kill(pid, signal.SIGCONT)
 
@@ -87,6 +96,8 @@ KILLS: list[Fault] = [
     kill_both,
 ]
 
+# Milder ones, for which a few rounds do.
+ENDS: list[Fault] = [restart_the_server, terminate_all_sessions]
 
 STOPS: list[Fault] = [stop_the_daemon_for_a_while, stop_the_server_for_a_while]
 
@@ -101,31 +112,21 @@ async def test_nothing_is_lost_or_doubled(
     assert "internal error" not in daemon.read_log()
 
 
+@pytest.mark.parametrize("fault", ENDS, ids=lambda fault: fault.__name__)
+async def test_an_end_in_good_order_loses_nothing(
+    daemon: DaemonProcess, fault: Fault, few_rounds: int, chances: random.Random
+) -> None:
+    for number in range(few_rounds):
+        await one_round(daemon, fault, chances, f"room-{number}")
+    assert await daemon.end() == 0
+    assert "internal error" not in daemon.read_log()
+
+
 @pytest.mark.parametrize("fault", STOPS, ids=lambda fault: fault.__name__)
 async def test_a_standstill_is_a_pause(
-    daemon: DaemonProcess, fault: Fault, chances: random.Random
+    daemon: DaemonProcess, fault: Fault, standstills: int, chances: random.Random
 ) -> None:
-    await one_round(daemon, fault, chances, "room")
+    for number in range(standstills):
+        await one_round(daemon, fault, chances, f"room-{number}")
     assert await daemon.end() == 0
     assert "ERROR" not in daemon.read_log()
-
-
-async def one_round(daemon: DaemonProcess, fault: Fault, chances: random.Random, room: str) -> None:
-    traffic = Traffic(daemon, room, chances)
-    await traffic.begin()
-    async with asyncio.timeout(GIVE_UP_AFTER_S), asyncio.TaskGroup() as tasks:
-        tasks.create_task(traffic.flow())
-        await traffic.more_answers(chances.randrange(10, 400))
-        await fault(daemon, chances)
-        report(f"served again after {fault.__name__}", await time_until_served(traffic))
-        await traffic.more_answers(50)
-        traffic.stop()
-    await traffic.check()
-
-
-async def time_until_served(traffic: Traffic) -> float:
-    """Seconds until every writer has an answer to something it asks from now on."""
-    clock = asyncio.get_running_loop().time
-    began = clock()
-    await traffic.all_answered_since(began)
-    return clock() - began

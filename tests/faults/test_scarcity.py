@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import resource
 import signal
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
@@ -16,6 +14,8 @@ import pytest
 
 from tests.daemon_processes import DaemonProcess
 from tests.faults.processes import open_descriptors, sessions
+from tests.faults.scarcity import fill_up, mount, none_free, small_disk, tools_are_served
+from tests.faults.strangers import say, two_in_a_room
 from tests.http_callers import Caller, LostError, Reply
 from tests.polling import until
 
@@ -23,18 +23,6 @@ ROOM: Final = "/rooms/plan"
 # A new private server takes 40 MiB; the rest is what the daemon keeps free, and a little.
 DISK: Final = "120m"
 LARGER_DISK: Final = "300m"
-
-
-async def say(caller: Caller, body: str) -> Reply:
-    message = {"messages": [{"kind": "decision", "body": body}]}
-    return await caller.call("POST", f"{ROOM}/messages", message)
-
-
-async def two_in_a_room(daemon: DaemonProcess) -> tuple[Caller, Caller]:
-    ann, bob = daemon.caller("ann"), daemon.caller("bob")
-    assert (await ann.call("POST", "/rooms", {"name": "plan"})).status == 201
-    assert (await bob.call("POST", f"{ROOM}/join")).status == 200
-    return ann, bob
 
 
 class TestDescriptors:
@@ -88,36 +76,12 @@ class TestDescriptors:
         return False
 
 
-@contextlib.contextmanager
-def none_free(daemon: DaemonProcess) -> Iterator[None]:
-    """As if the daemon had taken all the descriptors that it may have."""
-    before = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (open_descriptors(daemon.pid), before[1]))
-    try:
-        yield
-    finally:
-        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, before)
-
-
-async def tools_are_served(daemon: DaemonProcess) -> bool:
-    """The daemon opens many files for them in its first second."""
-    reader, writer = await asyncio.open_unix_connection(daemon.socket.with_name("s-mcp.sock"))
-    writer.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
-    answer = await reader.readline()
-    writer.close()
-    return b'"id":1' in answer
-
-
 class TestDisk:
     @pytest.fixture
     def disk(self, state_dir: Path) -> Iterator[Path]:
         """A small disk of its own for the state."""
-        path = state_dir / "state"
-        path.mkdir()
-        if not mount(path, f"size={DISK},mode=0711"):
-            pytest.skip("this user may not mount a disk")
-        yield path
-        subprocess.run(["umount", "--lazy", path], check=True)
+        with small_disk(state_dir / "state", DISK) as path:
+            yield path
 
     @pytest.fixture
     async def daemon(self, disk: Path, state_dir: Path) -> AsyncIterator[DaemonProcess]:
@@ -173,16 +137,3 @@ class TestDisk:
 
 def names(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
-
-
-def fill_up(path: Path) -> None:
-    """Take all the space that there is, to the last byte."""
-    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while file.write(bytes(4096)):
-            pass
-
-
-def mount(path: Path, options: str) -> bool:
-    """Whether there is a disk in memory at `path` now, with these options."""
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)]
-    return subprocess.run(command, capture_output=True).returncode == 0

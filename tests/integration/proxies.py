@@ -71,7 +71,7 @@ class Proxy:
                         replies.cancel()
                         await asyncio.wait([replies])
                         to_server.write(chunk)
-                        await from_server.readuntil(_READY)
+                        await _until_ready(from_server, from_client, to_server)
                     self.cuts += 1
                     break
                 to_server.write(chunk)
@@ -83,6 +83,20 @@ class Proxy:
             for writer in (to_client, to_server):
                 writer.transport.abort()
                 self._sessions.discard(writer)
+
+
+async def _until_ready(
+    from_server: asyncio.StreamReader,
+    from_client: asyncio.StreamReader,
+    to_server: asyncio.StreamWriter,
+) -> None:
+    """Let the client say the rest of it, and the server answer."""
+    ready = asyncio.create_task(from_server.readuntil(_READY))
+    rest = asyncio.create_task(_copy(from_client, to_server))
+    await asyncio.wait([ready])
+    rest.cancel()
+    await asyncio.wait([rest])
+    ready.result()
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -7,7 +7,7 @@ on. Each check raises HistoryError, which names the first thing that cannot have
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -241,6 +241,24 @@ def check_following(log: Log, waits: Sequence[Waited], conversation_id: str) -> 
         carried = waited.answer["next_after_seq"]
     missed = _others(log, waits[0].after_seq, carried, conversation_id)
     _demand(shown == missed, f"{conversation_id} was not shown each event once, in order")
+
+
+def check_woken(
+    log: Log, waits: Iterable[Waited], conversation_id: str, kinds: Collection[str]
+) -> None:
+    """A wait ended because of the first that it was to end for, and by its time without any."""
+    for waited in waits:
+        answer, after_seq = waited.answer, waited.after_seq
+        later = _others(log, after_seq, answer["latest_seq"], conversation_id)
+        wakers = [event["seq"] for event in later if event["type"] in kinds]
+        _demand(
+            answer["woken_by"] == wakers[:10],
+            f"a wait after {after_seq} names {answer['woken_by']} and not {wakers[:10]}",
+        )
+        _demand(
+            bool(wakers) == (answer["reason"] == "event"),
+            f"a wait after {after_seq} ended by {answer['reason']}, with {wakers[:10]}",
+        )
 
 
 def _check_end(page: Json) -> None:

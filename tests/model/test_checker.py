@@ -19,6 +19,7 @@ from tests.model.checker import (
     check_page,
     check_sent,
     check_wait,
+    check_woken,
 )
 
 
@@ -256,6 +257,26 @@ def test_following_shows_each_event_once() -> None:
     check_following(good_log(), [], "b")
     with pytest.raises(HistoryError, match="a wait after 5, not 4"):
         check_following(good_log(), [first, Waited(5, answer(5, 17, "b"))], "b")
+
+
+@pytest.mark.parametrize(
+    ("plant", "found"),
+    [
+        (lambda wait: wait.update(reason="timeout"), "ended by timeout, with .4, 9"),
+        (lambda wait: wait.update(woken_by=[9, 17]), "names .9, 17. and not .4, 9"),
+        (lambda wait: wait.update(latest_seq=4), "names .4, 9, .* and not .4."),
+    ],
+)
+def test_a_wait_that_ended_for_another_reason_is_found(
+    plant: Callable[[Json], object], found: str
+) -> None:
+    wait = answer(2, 17, "a") | {"reason": "event", "woken_by": [4, 9, 10, 13]}
+    kinds = ("message", "claim")
+    check_woken(good_log(), [Waited(2, wait)], "a", kinds)
+    check_woken(good_log(), [Waited(2, answer(4, 8, "b") | {"reason": "timeout"})], "b", ())
+    plant(wait)
+    with pytest.raises(HistoryError, match=found):
+        check_woken(good_log(), [Waited(2, wait)], "a", kinds)
 
 
 def test_a_page_is_a_part_of_the_log() -> None:

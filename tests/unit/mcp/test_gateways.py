@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import importlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from mcp.types import TextContent
@@ -351,6 +353,25 @@ async def test_stopping_while_the_sdk_starts_is_no_fault(
         await entered.wait()
         await gateway.stop()
         may_serve.set()
+
+
+async def test_the_sdk_waits_for_free_descriptors(
+    api: FakeApi, path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = os.strerror(errno.EMFILE)
+    faults: list[Exception] = [OSError(errno.EMFILE, text), ImportError(f"lib.so: {text}")]
+    import_module = importlib.import_module
+
+    def import_late(name: str) -> ModuleType:
+        if faults:
+            raise faults.pop()
+        return import_module(name)
+
+    monkeypatch.setattr(gateways, "RETRY_IMPORT_AFTER_S", 0)
+    monkeypatch.setattr(importlib, "import_module", import_late)
+    async with serving(api, path), client(path, ERAS[0]) as session:
+        assert not (await session.call_tool("list_active_rooms")).is_error
+    assert caplog.text.count("no file is left") == 1
 
 
 def test_the_gateway_imports_no_sdk() -> None:
