@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import random
+import resource
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -33,6 +34,7 @@ from coordroomsd.journal.gathering import Gathering
 from coordroomsd.journal.journal import Journal
 from coordroomsd.journal.publishing import Publishing
 from coordroomsd.live.buckets import Buckets, Limit
+from coordroomsd.live.connections import Connections
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
@@ -50,6 +52,8 @@ from coordroomsd.store.private_postgres import PrivatePostgres
 
 logger = logging.getLogger(__name__)
 
+# Sessions with the database, files, listeners, and what a connection that is turned away takes.
+KEPT_DESCRIPTORS = 128
 # The last batch and the last positions; a database that is away then would hold up the end.
 CLOSE_WITHIN_S = 5.0
 
@@ -126,7 +130,10 @@ async def running(
     rooms, participants = Rooms(database.reads), Participants(database.reads)
     positions, buckets = Positions(), Buckets(_limits(config.limits), clock)
 
-    timers, hub, metrics = Timers(clock), Hub(config.limits.max_waiters), Metrics()
+    limits = config.limits
+    hub = Hub(limits.max_waiters, limits.max_waiters_per_participant)
+    connections = Connections(_most_connections(limits), limits.max_connections_per_peer)
+    timers, metrics = Timers(clock), Metrics()
     people = People(await reads.enrolled(database.reads))
     unindexed = Unindexed(await reads.unindexed(database.reads))
     sweeping = Sweeping(database, clock, config.retention)
@@ -160,6 +167,7 @@ async def running(
         sweeping.hasten,
         metrics,
         Refusals(metrics),
+        connections,
     )
 
     in_force = config
@@ -169,6 +177,9 @@ async def running(
         in_force = config
         buckets.limits = _limits(config.limits)
         hub.max_waiters = config.limits.max_waiters
+        hub.max_of_one = config.limits.max_waiters_per_participant
+        connections.most = _most_connections(config.limits)
+        connections.most_of_one = config.limits.max_connections_per_peer
         sweeping.keep(config.retention)
 
     readings.observe_all(metrics, services, timers, database)
@@ -210,6 +221,14 @@ def _report(task: asyncio.Task[None], failed: asyncio.Future[None]) -> None:
     if error := task.exception():
         logger.critical("%s has failed", task.get_name(), exc_info=error)
         failed.set_exception(error)
+
+
+def _most_connections(limits: Limits) -> int:
+    """As configured, but not more than there are descriptors for, beside the daemon's own."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most == resource.RLIM_INFINITY:
+        return limits.max_connections
+    return min(limits.max_connections, most - min(KEPT_DESCRIPTORS, most // 4))
 
 
 def _limits(limits: Limits) -> dict[str, Limit]:

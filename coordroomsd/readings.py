@@ -18,6 +18,11 @@ def observe_all(metrics: Metrics, services: Services, timers: Timers, database: 
         "How many waits and streams there may be: [limits] max_waiters",
         lambda: hub.max_waiters,
     )
+    observe(
+        "connections_limit",
+        "How many connections there may be: [limits] max_connections, or what descriptors allow",
+        lambda: services.connections.most,
+    )
     observe("rooms_loaded", "Rooms in memory", lambda: len(services.rooms))
     observe("queue", "Calls that wait for the journal", lambda: len(journal))
     observe("deadlines", "Rooms with a deadline ahead", lambda: len(timers))

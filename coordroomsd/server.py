@@ -27,12 +27,14 @@ from coordroomsd.api.pipeline import Api
 from coordroomsd.config import Config
 from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.greeting import greeting
+from coordroomsd.http.bounds import Bounds
 from coordroomsd.http.calls import Calls
 from coordroomsd.http.credentials import EnrolledTokens, NoTokens
 from coordroomsd.http.guard import Guard, local_host, own_hosts
 from coordroomsd.http.openapi import description
 from coordroomsd.http.probes import probe_routes
 from coordroomsd.http.protocols import CallProtocol
+from coordroomsd.http.readers import Readers
 from coordroomsd.http.site import Site
 from coordroomsd.http.tools import Tools
 from coordroomsd.listeners import BACKLOG, open_listeners
@@ -44,6 +46,7 @@ from coordroomsd.page.routes import operations_for_pages, page_routes
 from coordroomsd.page.sessions import Sessions
 from coordroomsd.page_listener import HOST, PageListener
 from coordroomsd.reloading import Reloading
+from coordroomsd.settings import Limits
 from coordroomsd.systemd import Notifier
 
 KEEP_IDLE_CONNECTIONS_S = 75
@@ -95,9 +98,12 @@ async def _run(config: Config, read_again: Callable[[], Config], logs: outputs.L
         async with app.opened(config) as daemon:
             with contextlib.ExitStack() as open_sockets:
                 listeners = open_listeners(config, open_sockets)
-                gateway = Gateway(daemon.api)
+                services = daemon.api.services
+                gateway = Gateway(daemon.api, services.connections, services.refusals)
+                bounds = Bounds(services.connections, Readers(), services.refusals)
+                _keep_within(bounds, gateway, config.limits)
                 guard = _guard(config)
-                server = _server(config, daemon, gateway, guard, ending, open_sockets)
+                server = _server(config, daemon, gateway, guard, bounds, ending, open_sockets)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
                 await gateway.start(listeners.mcp)
                 ending.is_starting = False
@@ -106,7 +112,7 @@ async def _run(config: Config, read_again: Callable[[], Config], logs: outputs.L
                 sys.stdout.flush()
                 status = f"serves {config.server.socket}"
                 manager.ready(status)
-                adopt = functools.partial(_adopt, daemon, guard)
+                adopt = functools.partial(_adopt, daemon, gateway, guard, bounds)
                 beside = [
                     asyncio.create_task(_stay_alive(manager), name="watchdog"),
                     asyncio.create_task(reloading.run(adopt, status), name="reloading"),
@@ -215,7 +221,7 @@ class Server(uvicorn.Server):
 
 def _configured(calls: Calls, site: ASGIApp) -> uvicorn.Config:
     # A factory does as well as a class: uvicorn does nothing but call it.
-    protocol: Any = functools.partial(CallProtocol, calls.answer)
+    protocol: Any = functools.partial(CallProtocol, calls.answer, calls.bounds)
     return uvicorn.Config(
         site,
         http=protocol,
@@ -238,6 +244,7 @@ def _server(
     daemon: app.Daemon,
     gateway: Gateway,
     guard: Guard | None,
+    bounds: Bounds,
     ending: Ending,
     open_sockets: contextlib.ExitStack,
 ) -> Server:
@@ -248,7 +255,7 @@ def _server(
     async def serve_page(listener: socket.socket, port: int) -> None:
         guard = Guard(own_hosts(HOST, port, ()))
         api = Api(services, operations_for_pages(OPERATIONS))
-        calls = Calls(api, NoTokens(), daemon.metrics, guard, sessions)
+        calls = Calls(api, NoTokens(), daemon.metrics, guard, sessions, bounds)
         routes = page_routes(sessions, services, NoTokens(), page.origin)
         await server.serve_also(listener, calls, Site(guard, routes, services.refusals))
 
@@ -263,7 +270,7 @@ def _server(
         Route("/mcp", Tools(tokens, gateway.http)),
         *page_routes(sessions, services, tokens, origin),
     ]
-    calls = Calls(daemon.api, tokens, daemon.metrics, guard, sessions)
+    calls = Calls(daemon.api, tokens, daemon.metrics, guard, sessions, bounds)
     site = Site(guard, routes, services.refusals)
     server = Server(calls, site, daemon.hub, gateway, ending)
     if local is None:
@@ -273,6 +280,11 @@ def _server(
         "Open connections, by what is spoken on them",
         "protocol",
         lambda: {"http": len(server.server_state.connections), "mcp": gateway.sessions},
+    )
+    daemon.metrics.observe(
+        "unread_bytes",
+        "Answers over HTTP that wait in memory for a slow reader",
+        bounds.readers.unread_bytes,
     )
     return server
 
@@ -298,9 +310,18 @@ def _own_hosts(config: Config) -> list[str]:
     return own_hosts(host, int(port), config.server.hosts)
 
 
-def _adopt(daemon: app.Daemon, guard: Guard | None, config: Config) -> None:
+def _keep_within(bounds: Bounds, gateway: Gateway, limits: Limits) -> None:
+    bounds.request_within_s = limits.request_within_s
+    bounds.readers.within_s = gateway.answer_within_s = limits.answer_within_s
+    bounds.readers.most_bytes = limits.max_unread_mib * 1024 * 1024
+
+
+def _adopt(
+    daemon: app.Daemon, gateway: Gateway, guard: Guard | None, bounds: Bounds, config: Config
+) -> None:
     """Put into force what RELOADED keys say now."""
     daemon.adopt(config)
+    _keep_within(bounds, gateway, config.limits)
     if guard:
         guard.let_in(_own_hosts(config))
     outputs.set_level(config.log.level)

@@ -70,6 +70,8 @@ RELOADED: Final = _Reloaded()
 
 SocketPath = Annotated[Path, BeforeValidator(_socket_path)]
 Burst = Annotated[int, Field(ge=0, le=1_000_000), RELOADED]
+Many = Annotated[int, Field(ge=1, le=1_000_000), RELOADED]
+Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), RELOADED]
 Rate = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False), RELOADED]
 
 
@@ -108,7 +110,7 @@ class Server(Section):
 class Limits(Section):
     """Token buckets per participant: so many at once, then so many a second.
 
-    A burst of 0 switches its bucket off.
+    A burst of 0 switches its bucket off. Then what connections and parked calls may take.
     """
 
     message_burst: Burst = 60
@@ -121,7 +123,13 @@ class Limits(Section):
     claim_per_s: Rate = 0.1
     room_burst: Burst = 30
     room_per_s: Rate = 0.2
-    max_waiters: Annotated[int, Field(ge=1, le=1_000_000), RELOADED] = 20_000
+    max_waiters: Many = 20_000
+    max_waiters_per_participant: Many = 500
+    max_connections: Many = 25_000
+    max_connections_per_peer: Many = 20_000
+    request_within_s: Seconds = 30.0
+    answer_within_s: Seconds = 30.0
+    max_unread_mib: Many = 256
 
 
 class Retention(Section):

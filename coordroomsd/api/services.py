@@ -9,6 +9,7 @@ from coordroomsd.clock import Clock
 from coordroomsd.domain.conversations import PeerPolicy
 from coordroomsd.journal.journal import Journal
 from coordroomsd.live.buckets import Buckets
+from coordroomsd.live.connections import Connections
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
@@ -45,3 +46,4 @@ class Services:
     hasten_sweep: Callable[[], None]
     metrics: Metrics
     refusals: Refusals
+    connections: Connections

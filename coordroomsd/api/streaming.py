@@ -49,7 +49,7 @@ class Stream:
     async def run(self, emit: Callable[[bytes], Awaitable[None]]) -> None:
         """Hand chunks to `emit`, which may take its time, until the stream has to end."""
         hub = self._call.services.hub
-        waiter = Waiter(self._call.request.caller.credential)
+        waiter = Waiter(self._call.request.caller.credential, self._call.actor)
         hub.register(waiter, stream=True)
         self._room.waiters.add_stream(waiter, self._member.id if self._member else 0)
         try:

@@ -126,7 +126,7 @@ async def _watched(
 
 async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int) -> Ended:
     services = call.services
-    waiter = Waiter(call.request.caller.credential)
+    waiter = Waiter(call.request.caller.credential, call.actor)
     deadline = _register(call, waiter, watched, timeout_s) if timeout_s else None
     try:
         while True:

@@ -10,17 +10,17 @@ from coordroomsd.api.pipeline import KEY_HEADER, Api, refusal_of
 from coordroomsd.api.routes import BASE
 from coordroomsd.api.streaming import Stream
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.http.bounds import Bounds
 from coordroomsd.http.credentials import (
     NOBODY,
     PAGE_HEADER,
     Pages,
     Tokens,
-    address_of,
     identify,
-    origin_of,
 )
 from coordroomsd.http.exchanges import Exchange, Head
 from coordroomsd.http.guard import Guard
+from coordroomsd.http.peers import address_of, origin_of
 from coordroomsd.http.replies import headers_of_answer, headers_of_refusal
 from coordroomsd.http.requests import LargeError, LateError, parse_body, query_pairs
 from coordroomsd.http.sse import send_stream
@@ -42,7 +42,9 @@ class Calls:
         metrics: Metrics,
         guard: Guard | None,
         pages: Pages | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
+        self.bounds = bounds or Bounds(dropping=api.services.refusals)
         self._api = api
         self._tokens = tokens
         self._metrics = metrics
@@ -121,5 +123,5 @@ def _body_of(exchange: Exchange) -> object:
     if exchange.is_too_large:
         raise LargeError
     if exchange.is_late:
-        raise LateError
+        raise LateError(exchange.body_within_s)
     return parse_body(exchange.head.get(b"content-type"), exchange.body)

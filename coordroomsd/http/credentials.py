@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Protocol
 
 from coordroomsd.api.callers import SOCKET_PROJECT, Caller, identify_peer
@@ -48,16 +48,6 @@ class EnrolledTokens:
 
 # Who takes up an enrolment code: it has nothing but the code.
 NOBODY = Caller(SOCKET_PROJECT, "agent", "agent", None)
-
-
-def address_of(peer: Peer) -> Hashable:
-    """Where a call comes from: an address, or a user of this host."""
-    return peer.uid if peer.address is None else peer.address
-
-
-def origin_of(peer: Peer) -> str:
-    """The same, for people."""
-    return f"uid {peer.uid}" if peer.address is None else peer.address
 
 
 def identify(peer: Peer, authorization: str | None, tokens: Tokens) -> Caller:

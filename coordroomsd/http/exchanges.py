@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from coordroomsd.http.bounds import Bounds
 from coordroomsd.http.peers import Peer
 from coordroomsd.http.replies import Header
-from coordroomsd.http.requests import BODY_WITHIN_S, DRAINED_BYTES, MAX_REQUEST_BYTES
+from coordroomsd.http.requests import DRAINED_BYTES, MAX_REQUEST_BYTES
 
 
 class Head(NamedTuple):
@@ -42,6 +43,7 @@ class Connection(NamedTuple):
     loop: asyncio.AbstractEventLoop
     tasks: set[asyncio.Task[None]]
     answered: Callable[[], None]
+    bounds: Bounds
 
 
 class Exchange:
@@ -93,6 +95,10 @@ class Exchange:
         self._task: asyncio.Task[None] | None = None
 
     @property
+    def body_within_s(self) -> float:
+        return self._connection.bounds.request_within_s
+
+    @property
     def message_event(self) -> Exchange:
         return self
 
@@ -117,7 +123,7 @@ class Exchange:
     def expect_body(self) -> None:
         """What has come so far does not end the request: give the rest its time."""
         if self.more_body and not (self._task or self._late):
-            self._late = self._connection.loop.call_later(BODY_WITHIN_S, self._give_up)
+            self._late = self._connection.loop.call_later(self.body_within_s, self._give_up)
 
     def park(self) -> None:
         """From now on it ends when its caller goes away, and does without headers: 1.5 KiB."""
@@ -160,7 +166,7 @@ class Exchange:
             self._late = None
 
     def _begin(self) -> None:
-        _, _, loop, tasks, _ = self._connection
+        loop, tasks = self._connection.loop, self._connection.tasks
         self._task = task = loop.create_task(self._serve(self))
         tasks.add(task)
         task.add_done_callback(tasks.discard)

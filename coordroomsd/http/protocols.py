@@ -8,6 +8,7 @@ from typing import Any
 import httptools
 
 from coordroomsd.api.routes import BASE
+from coordroomsd.http.bounds import Bounds
 from coordroomsd.http.exchanges import Connection, Exchange, Head
 from coordroomsd.http.peers import PeerProtocol
 
@@ -20,15 +21,21 @@ class CallProtocol(PeerProtocol):
     _connection: Connection | None = None
 
     def __init__(
-        self, serve: Callable[[Exchange], Coroutine[Any, Any, None]], **arguments: Any
+        self,
+        serve: Callable[[Exchange], Coroutine[Any, Any, None]],
+        bounds: Bounds,
+        **arguments: Any,
     ) -> None:
         super().__init__(**arguments)
         self._serve = serve
+        self.bounds = bounds
 
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
+    def expect_body(self) -> None:
         if isinstance(self.cycle, Exchange):
+            # Which answers one that does not come.
             self.cycle.expect_body()
+        else:
+            super().expect_body()
 
     def begin_answering(self) -> None:
         url = httptools.parse_url(self.url)
@@ -37,7 +44,12 @@ class CallProtocol(PeerProtocol):
             return
         if self._connection is None:
             self._connection = Connection(
-                self.transport, self.flow, self.loop, self.tasks, self.on_response_complete
+                self.transport,
+                self.flow,
+                self.loop,
+                self.tasks,
+                self.on_response_complete,
+                self.bounds,
             )
         head = Head(
             self.parser.get_method(),

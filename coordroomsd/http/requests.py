@@ -15,15 +15,13 @@ MAX_REQUEST_BYTES = 1024 * 1024
 DRAINED_BYTES = 4 * MAX_REQUEST_BYTES
 # No call takes more than four; far deeper, writing a body again for its hash would fail.
 MAX_DEPTH = 100
-# A body that trickles in for longer is given up; a wait has none.
-BODY_WITHIN_S = 30.0
 
 
 class LateError(Refusal):
     """The body did not come in time; what there will be of it is not read."""
 
-    def __init__(self) -> None:
-        fault = invalid("", f"the request's body did not come within {BODY_WITHIN_S:.0f} seconds")
+    def __init__(self, within_s: float) -> None:
+        fault = invalid("", f"the request's body did not come within {within_s:g} seconds")
         super().__init__(fault.code, fault.detail, **fault.extra)
 
 

@@ -8,9 +8,8 @@ from starlette.routing import BaseRoute, Router
 from starlette.types import Receive, Scope, Send
 
 from coordroomsd.domain.errors import Refusal
-from coordroomsd.http.credentials import origin_of
 from coordroomsd.http.guard import Guard
-from coordroomsd.http.peers import PEER
+from coordroomsd.http.peers import PEER, origin_of
 from coordroomsd.http.replies import send_refusal
 from coordroomsd.live.refusals import Refusals
 

@@ -52,3 +52,20 @@ class Refusals:
         same = (refusal.code, origin)
         about = {"fields": fields, "like": same}
         logger.log(level, "refused %s: %s", call, refusal.code, extra=about)
+
+    def turned_away(self, refusal: Refusal, origin: str) -> None:
+        """A connection was refused before anything was asked."""
+        self._metrics.dropped_connections.add("many")
+        self.note(refusal, "a connection", origin, None)
+
+    def dropped(self, why: str, origin: str) -> None:
+        """A connection was ended; `why` is one of `metrics.DROPS`."""
+        self._metrics.dropped_connections.add(why)
+        about = {"fields": {"why": why, "origin": origin}, "like": (why, origin)}
+        logger.warning("ended a connection: %s", _WHY[why], extra=about)
+
+
+_WHY: Final = {
+    "slow_sender": "its request did not come to an end in time",
+    "slow_reader": "its answer was not read in time, or others needed the memory",
+}

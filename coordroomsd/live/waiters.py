@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from coordroomsd.domain.errors import Refusal
@@ -28,14 +28,16 @@ class Waiter:
     anybody, again and again.
     """
 
-    __slots__ = ("_future", "_loop", "_refusal", "credential", "timed_out", "woken_at")
+    __slots__ = ("_future", "_loop", "_refusal", "credential", "owner", "timed_out", "woken_at")
 
-    def __init__(self, credential: object = None) -> None:
+    def __init__(self, credential: object = None, owner: Hashable = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self._loop.create_future()
         self._refusal: Exception | None = None
         # What the call came in under: revoking it ends the call.
         self.credential = credential
+        # Whose it is: nobody may have more than a part of them.
+        self.owner = credential if owner is None else owner
         self.timed_out = False
         # When the events that woke it last had been committed.
         self.woken_at: float | None = None
@@ -146,9 +148,11 @@ def _lets_go(event: Event, keys: frozenset[str]) -> bool:
 class Hub:
     """All waiters of the daemon: how many there may be, ending some, and closing down."""
 
-    def __init__(self, max_waiters: int) -> None:
-        # May change; whoever is parked already stays.
+    def __init__(self, max_waiters: int, max_of_one: int | None = None) -> None:
+        # These may change; whoever is parked already stays.
         self.max_waiters = max_waiters
+        self.max_of_one = max_waiters if max_of_one is None else max_of_one
+        self._of: Counter[Hashable] = Counter()
         self._waiters: set[Waiter] = set()
         self._streams: set[Waiter] = set()
         # A call may be on its way here while its credential is revoked.
@@ -167,11 +171,22 @@ class Hub:
                 "too_many_waiters",
                 f"{self.max_waiters} calls are parked here, which is this daemon's limit.",
             )
+        if self._of[waiter.owner] >= self.max_of_one:
+            raise Refusal(
+                "too_many_waiters",
+                f"{self.max_of_one} calls of this participant are parked here, which is its limit.",
+            )
+        self._of[waiter.owner] += 1
         (self._streams if stream else self._waiters).add(waiter)
 
     def discard(self, waiter: Waiter) -> None:
-        self._waiters.discard(waiter)
-        self._streams.discard(waiter)
+        """Harmless for one that is not registered."""
+        for registered in (self._waiters, self._streams):
+            if waiter in registered:
+                registered.remove(waiter)
+                self._of[waiter.owner] -= 1
+                if not self._of[waiter.owner]:
+                    del self._of[waiter.owner]
 
     def revoke(self, credential: object, refusal: Exception) -> None:
         """End every call that came in under this credential, which never comes back."""

@@ -20,24 +20,36 @@ from pydantic import ValidationError
 
 from coordroomsd.mcp.agents import Agent
 from coordroomsd.mcp.lines import next_line
+from coordroomsd.mcp.transports import SERVER_ERROR
 
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
+CANCELLED: Final = "notifications/cancelled"
+# At once, on one connection: a host's agents share one, and each waits and asks.
+MAX_CALLS: Final = 100
 _Received = SessionMessage | Exception
 
 
 class Outgoing:
-    """Messages to the peer, as the SDK writes them."""
+    """Messages to the peer, as the SDK writes them.
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    A peer that takes nothing for `within_s` is left. `calls` are those that have no answer yet.
+    """
+
+    def __init__(self, writer: asyncio.StreamWriter, within_s: float) -> None:
         self._writer = writer
+        self._within_s = within_s
         self._muted = False
+        self.is_dropped = False
+        self.calls: set[str | int] = set()
 
     def mute(self) -> None:
         """Send nothing more: what ends with this connection stays without an answer."""
         self._muted = True
 
     async def send(self, item: SessionMessage, /) -> None:
+        if isinstance(item.message, (types.JSONRPCResponse, types.JSONRPCError)):
+            self.calls.discard(item.message.id or 0)
         await self.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
 
     async def write(self, line: bytes) -> None:
@@ -45,8 +57,17 @@ class Outgoing:
         if self._muted or self._writer.is_closing():
             raise anyio.ClosedResourceError
         self._writer.write(line + b"\n")
+        await self.drained()
+
+    async def drained(self) -> None:
+        """Return when the peer has taken most of what was written; raises as `write`."""
         try:
-            await self._writer.drain()
+            async with asyncio.timeout(self._within_s):
+                await self._writer.drain()
+        except TimeoutError:
+            self.is_dropped = True
+            self._writer.transport.abort()
+            raise anyio.BrokenResourceError from None
         except ConnectionError as error:
             raise anyio.BrokenResourceError from error
 
@@ -90,17 +111,36 @@ class Incoming:
         """Raises anyio.EndOfStream."""
         while True:
             try:
+                # Who does not read is not asked what else he wants.
+                await self._outgoing.drained()
                 line = self._first.pop() if self._first else await next_line(self._reader)
-            except EOFError:
+            except (EOFError, anyio.BrokenResourceError):
                 raise anyio.EndOfStream from None
             if line is None:
                 await self._refuse(_error(None, _INVALID_REQUEST, "The line is too long."))
             elif line.strip():
                 message = _parsed(line)
                 if not isinstance(message, bytes):
+                    message = self._counted(message)
+                if not isinstance(message, bytes):
                     sender = ServerMessageMetadata(request_context=self._agent)
                     return SessionMessage(message, sender)
                 await self._refuse(message)
+
+    def _counted(self, message: types.JSONRPCMessage) -> types.JSONRPCMessage | bytes:
+        """The message, or the line that refuses it: answers wait in memory until they are read."""
+        calls = self._outgoing.calls
+        if isinstance(message, types.JSONRPCRequest):
+            if len(calls) >= MAX_CALLS:
+                text = f"{MAX_CALLS} calls of this connection have no answer yet."
+                return _error(message.id, SERVER_ERROR, text)
+            calls.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == CANCELLED:
+            # What is cancelled has no answer.
+            request_id = (message.params or {}).get("requestId")
+            if isinstance(request_id, (str, int)):
+                calls.discard(request_id)
+        return message
 
     async def _refuse(self, answer: bytes) -> None:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import json
 import logging
 import os
 import socket
@@ -21,8 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from coordroomsd.api.callers import Caller, identify_peer
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.live.connections import Connections
+from coordroomsd.live.refusals import Refusals
 from coordroomsd.mcp.agents import Agent, Api
-from coordroomsd.mcp.transports import CALLER, MESSAGE_MAX_BYTES
+from coordroomsd.mcp.transports import CALLER, MESSAGE_MAX_BYTES, SERVER_ERROR
 from coordroomsd.peers import peer_uid
 
 if TYPE_CHECKING:
@@ -41,8 +44,17 @@ RETRY_IMPORT_AFTER_S = 0.5
 class Gateway:
     """Serves the tools from `start` to `stop`; `run` is a task in between. For one event loop."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(
+        self,
+        api: Api,
+        connections: Connections | None = None,
+        refusals: Refusals | None = None,
+    ) -> None:
         self._api = api
+        self._connections = Connections() if connections is None else connections
+        self._refusals = refusals
+        # How long a peer may take no byte of an answer; may change.
+        self.answer_within_s = 30.0
         self._servers: asyncio.Future[Servers] = asyncio.get_running_loop().create_future()
         self._listeners: list[asyncio.Server] = []
         self._sessions: set[asyncio.Task[None]] = set()
@@ -106,11 +118,19 @@ class Gateway:
         session = asyncio.current_task()
         if session is None:
             raise RuntimeError("a session is a task")
+        uid = peer_uid(writer.get_extra_info("socket"))
+        try:
+            self._connections.enter(uid)
+        except Refusal as refusal:
+            self._turn_away(writer, uid, refusal)
+            return
         self._sessions.add(session)
         try:
-            agent = Agent(self._api, identify_peer(peer_uid(writer.get_extra_info("socket"))))
+            agent = Agent(self._api, identify_peer(uid))
             servers = await asyncio.shield(self._servers)
-            await servers.session(reader, writer, agent)
+            is_slow = await servers.session(reader, writer, agent, self.answer_within_s)
+            if is_slow and self._refusals:
+                self._refusals.dropped("slow_reader", f"uid {uid}")
         except asyncio.CancelledError:
             return  # by `stop`; asyncio's streams would report it
         except Refusal:
@@ -118,8 +138,17 @@ class Gateway:
         except Exception:
             logger.exception("a session of the MCP socket has failed")
         finally:
+            self._connections.leave(uid)
             self._sessions.discard(session)
             writer.close()
+
+    def _turn_away(self, writer: asyncio.StreamWriter, uid: int, refusal: Refusal) -> None:
+        if self._refusals:
+            self._refusals.turned_away(refusal, f"uid {uid}")
+        error = {"code": SERVER_ERROR, "message": refusal.detail, "data": refusal.problem()}
+        answer = {"jsonrpc": "2.0", "id": None, "error": error}
+        writer.write(json.dumps(answer).encode() + b"\n")
+        writer.close()
 
 
 def _imported(module: str) -> asyncio.Future[ModuleType]:

@@ -51,15 +51,23 @@ class Servers:
             await self._http.handle_request(scope, receive, send)
 
     async def session(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, agent: Agent
-    ) -> None:
-        """One connection of the MCP socket, until its peer closes it."""
-        outgoing = Outgoing(writer)
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        agent: Agent,
+        answer_within_s: float,
+    ) -> bool:
+        """One connection of the MCP socket, until its peer closes it.
+
+        Whether it was ended here, because the peer took no byte for so long.
+        """
+        outgoing = Outgoing(writer, answer_within_s)
         self._sessions.add(outgoing)
         try:
             await serve(self._server, reader, outgoing, agent)
         finally:
             self._sessions.discard(outgoing)
+        return outgoing.is_dropped
 
     def mute(self) -> None:
         """Answer nothing more on the socket: the relay repeats elsewhere what has no answer."""

@@ -19,8 +19,8 @@ from coordroomsd.api.pipeline import refusal_of
 from coordroomsd.api.services import Services
 from coordroomsd.domain.errors import Refusal, invalid
 from coordroomsd.domain.text import instant
-from coordroomsd.http.credentials import Tokens, identify, origin_of
-from coordroomsd.http.peers import PEER
+from coordroomsd.http.credentials import Tokens, identify
+from coordroomsd.http.peers import PEER, origin_of
 from coordroomsd.http.replies import headers_of_refusal
 from coordroomsd.http.requests import LargeError, parse_body
 from coordroomsd.live.refusals import Refusals

@@ -4,8 +4,8 @@ import pytest
 
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.identities import Enrolled, secret_hash
-from coordroomsd.http.credentials import EnrolledTokens, address_of, identify
-from coordroomsd.http.peers import Peer
+from coordroomsd.http.credentials import EnrolledTokens, identify
+from coordroomsd.http.peers import Peer, address_of
 from coordroomsd.live.people import People
 
 ADA = Enrolled("team", "ada", "human", "human", secret_hash("ada's"))

@@ -12,7 +12,8 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from coordroomsd.http.peers import HEADERS_WITHIN_S, MAX_HEADER_BYTES, PeerProtocol
+from coordroomsd.http.bounds import REQUEST_WITHIN_S, Bounds
+from coordroomsd.http.peers import MAX_HEADER_BYTES, PeerProtocol
 from tests.clocks import FakeClock, SkippingLoop
 
 IDLE_S = 75
@@ -37,6 +38,12 @@ class Transport(asyncio.Transport):
     def close(self) -> None:
         self.closed = True
 
+    def abort(self) -> None:
+        self.closed = True
+
+    def get_write_buffer_size(self) -> int:
+        return len(self.written)
+
     def pause_reading(self) -> None: ...
     def resume_reading(self) -> None: ...
 
@@ -53,6 +60,7 @@ class Connection:
             self._app, interface="asgi3", log_config=None, timeout_keep_alive=IDLE_S
         )
         self.protocol = PeerProtocol(config, ServerState(), {}, _loop=loop)
+        self.protocol.bounds = Bounds()
         self.protocol.connection_made(self.transport)
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,13 +102,13 @@ def test_one_that_says_nothing_is_closed(connection: Connection) -> None:
 @pytest.mark.parametrize("beginning", [b"G", b"\r\n", b"GET / HTTP/1.1\r\nHost: h", REQUEST[:-1]])
 def test_headers_that_do_not_end(connection: Connection, beginning: bytes) -> None:
     connection.says(beginning)
-    assert connection.after(HEADERS_WITHIN_S - 1)
+    assert connection.after(REQUEST_WITHIN_S - 1)
     assert not connection.after(2)
 
 
 def test_a_trickle_does_not_help(connection: Connection) -> None:
     connection.says(b"GET / HTTP/1.1\r\nx: ")
-    for _ in range(int(HEADERS_WITHIN_S) - 1):
+    for _ in range(int(REQUEST_WITHIN_S) - 1):
         assert connection.after(1)
         connection.says(b"x")
     assert not connection.after(2)
@@ -122,7 +130,7 @@ def test_after_an_answer_it_counts_anew(connection: Connection) -> None:
         assert connection.after(IDLE_S - 1)
     assert connection.answered == 3
     connection.says(REQUEST + REQUEST[:5])
-    assert connection.after(HEADERS_WITHIN_S - 1)
+    assert connection.after(REQUEST_WITHIN_S - 1)
     assert not connection.after(2)
     assert connection.answered == 4
 
@@ -153,7 +161,7 @@ def test_such_a_body_is_not_waited_for(connection: Connection) -> None:
     connection.says(b"POST / HTTP/1.1\r\nHost: here\r\nContent-Length: 9\r\n\r\nx")
     assert connection.after(1)
     connection.says(b"x")
-    assert connection.after(HEADERS_WITHIN_S - 1)
+    assert connection.after(REQUEST_WITHIN_S - 1)
     assert not connection.after(2)
 
 

@@ -11,9 +11,10 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from coordroomsd.http.bounds import REQUEST_WITHIN_S, Bounds
 from coordroomsd.http.exchanges import Exchange
 from coordroomsd.http.protocols import CallProtocol
-from coordroomsd.http.requests import BODY_WITHIN_S, DRAINED_BYTES, MAX_REQUEST_BYTES
+from coordroomsd.http.requests import DRAINED_BYTES, MAX_REQUEST_BYTES
 from tests.clocks import FakeClock, SkippingLoop
 from tests.unit.http.test_peers import Transport
 
@@ -33,7 +34,12 @@ class Connection:
         self.transport = Transport()
         config = uvicorn.Config(self._app, interface="asgi3", log_config=None)
         self.protocol = CallProtocol(
-            self._serve, config=config, server_state=ServerState(), app_state={}, _loop=loop
+            self._serve,
+            Bounds(),
+            config=config,
+            server_state=ServerState(),
+            app_state={},
+            _loop=loop,
         )
         self.protocol.connection_made(self.transport)
 
@@ -158,7 +164,7 @@ def test_of_a_body_without_end_so_much_is_read(connection: Connection) -> None:
 
 def test_a_body_that_does_not_come(connection: Connection) -> None:
     connection.says(post(b"late")[:-1])
-    connection.passes(BODY_WITHIN_S - 1)
+    connection.passes(REQUEST_WITHIN_S - 1)
     assert not connection.served
     connection.passes(2)
     [exchange] = connection.served
@@ -169,9 +175,9 @@ def test_a_body_in_time_is_not_late(connection: Connection) -> None:
     connection.may_answer.clear()
     whole = post(b"in time")
     connection.says(whole[:-1])
-    connection.passes(BODY_WITHIN_S - 1)
+    connection.passes(REQUEST_WITHIN_S - 1)
     connection.says(whole[-1:])
-    connection.passes(10 * BODY_WITHIN_S)
+    connection.passes(10 * REQUEST_WITHIN_S)
     [exchange] = connection.served
     assert not exchange.is_late
 
@@ -220,7 +226,7 @@ def test_a_caller_that_goes_away(
 def test_a_caller_that_goes_away_with_half_a_body(connection: Connection) -> None:
     connection.says(post(b"half")[:-2])
     connection.goes_away()
-    connection.passes(2 * BODY_WITHIN_S)
+    connection.passes(2 * REQUEST_WITHIN_S)
     assert not connection.served
 
 

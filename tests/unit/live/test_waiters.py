@@ -236,6 +236,21 @@ class TestHub:
         hub.discard(wait)
         hub.register(Waiter())
 
+    async def test_one_participant_has_a_part_of_them(self) -> None:
+        hub = Hub(10, max_of_one=2)
+        waits = [Waiter("a user", owner="ada") for _ in range(3)]
+        hub.register(waits[0])
+        hub.register(waits[1], stream=True)
+        with pytest.raises(Refusal) as caught:
+            hub.register(waits[2])
+        assert caught.value.code == "too_many_waiters"
+        # The same user's other agents are not concerned; one without a name is its credential.
+        hub.register(Waiter("a user", owner="bob"))
+        hub.register(Waiter("a user"))
+        hub.discard(waits[1])
+        hub.discard(waits[1])
+        hub.register(waits[2])
+
     async def test_closing_wakes_everybody(self) -> None:
         hub = Hub(10)
         waiters = [Waiter() for _ in range(4)]

@@ -18,6 +18,7 @@ from mcp.types import Implementation
 
 from coordroomsd.mcp.connections import Outgoing
 from coordroomsd.mcp.gateways import Gateway
+from tests.polling import GIVE_UP_AFTER_S
 from tests.unit.mcp.fakes import FakeApi, Json
 
 DEADLINE_S = 20
@@ -114,7 +115,7 @@ async def _transport(path: Path) -> AsyncIterator[TransportStreams]:
 
     receiving = asyncio.create_task(receive())
     try:
-        yield incoming, Outgoing(writer)
+        yield incoming, Outgoing(writer, GIVE_UP_AFTER_S)
     finally:
         receiving.cancel()
         await asyncio.wait([receiving])
