@@ -108,7 +108,8 @@ async def _run(config: Config, read_again: Callable[[], Config], logs: outputs.L
                 await gateway.start(listeners.mcp)
                 ending.is_starting = False
                 _collect_garbage_seldom()
-                sys.stdout.write(greeting(config))
+                if not manager.is_there:
+                    sys.stdout.write(greeting(config))
                 sys.stdout.flush()
                 status = f"serves {config.server.socket}"
                 manager.ready(status)

@@ -27,6 +27,10 @@ class Notifier:
         # How long it may stay silent, in seconds; 0: nobody watches.
         self.watchdog_s = int(period_us) / 1_000_000 if is_watched else 0.0
 
+    @property
+    def is_there(self) -> bool:
+        return bool(self._address)
+
     def ready(self, status: str) -> None:
         self._send(f"READY=1\nSTATUS={status}")
 

@@ -18,6 +18,7 @@ SOCKET: Final = f"{NAME}.socket"
 
 _MADE_BY: Final = "# Made by `coordroomsd install-service`. What you change belongs into a drop-in"
 _HEAD: Final = re.compile(rf"{re.escape(_MADE_BY)}[^\n]*\n# [^\n]*?([0-9a-f]{{64}})\n")
+_COMMAND: Final = re.compile(rf"(?<=[= ]){NAME}(?= (serve|check-config)\b)")
 # What systemd.syntax(7) and systemd.service(5) give no meaning to, within quotes.
 _PLAIN: Final = re.compile(r"[\w./+:@,=~ -]+")
 
@@ -25,7 +26,8 @@ _PLAIN: Final = re.compile(r"[\w./+:@,=~ -]+")
 def unit(kind: str, name: str, program: Sequence[str]) -> str:
     """A unit of `kind` system or user that starts the daemon by the words of `program`."""
     text = (_folder() / kind / name).read_text("utf-8")
-    return _marked(text.replace(f"={NAME} ", f"={' '.join(map(_quoted, program))} "))
+    words = " ".join(map(_quoted, program))
+    return _marked(_COMMAND.sub(lambda _: words, text))
 
 
 def companion(name: str) -> str:

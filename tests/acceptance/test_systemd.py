@@ -65,6 +65,12 @@ def test_the_service_is_exposed_to_little(units: Path) -> None:
     assert scored.returncode == 0, scored.stdout[-600:] + scored.stderr
 
 
+@pytest.mark.parametrize("kind", ["system", "user"])
+def test_a_start_is_tried_on_for_as_long_as_it_takes(kind: str) -> None:
+    """systemd's limit would end in a socket that refuses callers until somebody comes."""
+    assert "\nStartLimitIntervalSec=0\n" in unit_text(kind, SERVICE, [str(DAEMON)])
+
+
 @pytest.fixture
 def unit(state_dir: Path) -> Iterator[SocketUnit]:
     with SocketUnit(state_dir) as unit:

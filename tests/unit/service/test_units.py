@@ -11,7 +11,8 @@ from coordroomsd.service.errors import ServiceError
 def test_a_path_with_spaces_stays_one_word() -> None:
     text = units.unit("system", "coordroomsd.service", ["/opt/my rooms/python", "-m", "x"])
     assert 'ExecStart="/opt/my rooms/python" -m x serve\n' in text
-    assert 'ExecReload="/opt/my rooms/python" -m x check-config --quiet\n' in text
+    assert ' "/opt/my rooms/python" -m x check-config --quiet\n' in text
+    assert "Description=Rooms" in text
 
 
 @pytest.mark.parametrize("sign", ['"', "'", "\\", "%", "$", ";", "\n", "\x1b", "é\u2028"])
