@@ -39,7 +39,7 @@ format: $(VENV)/installed ## put the code into its format, and repair what lint 
 	@$(VENV)/bin/ruff check --fix-only .
 	@$(VENV)/bin/ruff format .
 
-bench: $(VENV)/installed-for-bench ## measure the daemon beside floors and neighbours; writes docs/benchmarks.md (ARGS="lone --rounds 3" writes nothing)
+bench: $(VENV)/installed-for-bench ## measure the daemon beside floors and neighbours; writes docs/benchmarks.md (ARGS=--small is short and writes nothing)
 	@$(PYTHON_HERE) -m tests.bench $(ARGS)
 
 neighbours: ## install the Redis that make bench compares with (Debian, as root); its service is not started

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import importlib
 import importlib.util
+import resource
 import shlex
 import signal
 import sys
@@ -55,6 +56,9 @@ def main() -> int:
     # Else the run would be for nothing.
     if directory and not directory.is_dir():
         parser.error(f"--write: {directory} is no directory; make it first")
+    # Inherited by loads and floors, of which some have 10,000 connections.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     with suppress(asyncio.CancelledError):
         return asyncio.run(_run(options.case or CASES, settings, directory))
     return ENDED_BY_SIGNAL

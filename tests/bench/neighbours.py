@@ -20,6 +20,7 @@ from tests.bench.processes import outcome, started
 from tests.bench.rounds import Measure
 
 READY_WITHIN_S = 10.0
+INSTALLED_BY = {"redis-server": "make neighbours", "nats-server": "make bench"}
 REDIS_DURABILITY = "appendfsync always"
 # Before, it could not be told to sync before it acknowledges.
 NATS_SYNCS = (2, 10)
@@ -134,7 +135,7 @@ def _version(program: str) -> tuple[int, ...]:
 def _installed(program: str) -> str | None:
     path = _path(program)
     if path is None:
-        print(f"{program} is not installed and left out; `make neighbours` installs it.")
+        print(f"{program} is not installed and left out; `{INSTALLED_BY[program]}` installs it.")
     return path
 
 
