@@ -7,6 +7,7 @@ PYTEST := $(PYTHON_HERE) -m pytest
 PATIENT := $(PYTEST) -q -o faulthandler_timeout=0
 LOCK := requirements/lock.txt
 BENCH_LOCK := requirements/bench.txt
+BROWSER_LOCK := requirements/browser.txt
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # How often `make faults` kills each of the daemon and its database.
 ROUNDS ?= 200
@@ -56,6 +57,11 @@ endef
 fuzz: $(VENV)/installed ## read the daemon's description with a fuzzer (REQUESTS=100000)
 	@FUZZ_REQUESTS=$(REQUESTS) $(PATIENT) tests/fuzz $(ARGS)
 
+browser: $(VENV)/installed-for-browser ## drive the page in Debian's Chromium, installed if missing (as root); screenshots in artefacts/
+	@command -v chromium > /dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+	    --no-install-recommends chromium fonts-dejavu-core fonts-noto-color-emoji > /dev/null; }
+	@$(PYTEST) tests/browser $(ARGS)
+
 hosts: $(VENV)/installed ## drive the real agent hosts, pinned, from npm (1.5 GB, once; needs npm)
 	@mkdir -p $(HOSTS) && cp tests/acceptance/npm/package.json $(HOSTS)/
 	@cd $(HOSTS) && npm install --silent --no-audit --no-fund
@@ -66,6 +72,7 @@ lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer 
 	@$(VENV)/uv/bin/python -m pip install -qq 'uv>=0.13,<0.14'
 	@$(COMPILE) pyproject.toml client/pyproject.toml --group dev -o $(LOCK) $(ARGS)
 	@$(COMPILE) --group dev-bench -c $(LOCK) -o $(BENCH_LOCK) $(ARGS)
+	@$(COMPILE) --group dev-browser -c $(LOCK) -o $(BROWSER_LOCK) $(ARGS)
 
 wheels: $(VENV)/installed ## build both distributions into dist/
 	@rm -rf dist
@@ -84,6 +91,10 @@ $(VENV)/installed: $(PYTHON_HERE) $(LOCK) pyproject.toml client/pyproject.toml
 
 $(VENV)/installed-for-bench: $(VENV)/installed $(BENCH_LOCK)
 	@$(PYTHON_HERE) -m pip install -qq --disable-pip-version-check --require-hashes -r $(BENCH_LOCK)
+	@touch $@
+
+$(VENV)/installed-for-browser: $(VENV)/installed $(BROWSER_LOCK)
+	@$(PYTHON_HERE) -m pip install -qq --disable-pip-version-check --require-hashes -r $(BROWSER_LOCK)
 	@touch $@
 
 # A symbolic link to the interpreter: when that is gone or newer, the environment is made anew.

@@ -19,14 +19,14 @@ let turn = 0;
 
 /** Views by the path of the address, each with what it needs of it. */
 const ROUTES = [
-  [/^\/page\/?$/, async () => (await import("./overview.js")).showOverview(main, { api, me, connection })],
+  [/^\/page\/?$/, async () => (await import("./overview.js")).showOverview(main, { api, me, connection, go: navigate })],
   [/^\/page\/rooms\/([^/]+)(?:\/(\d+))?\/?$/, (room, seq) => showRoom(room, seq)],
   [/^\/page\/conversations\/([^/]+)(?:\/(\d+))?\/?$/, (room, seq) => showRoom(room, seq)],
 ];
 
 async function showRoom(room, seq) {
   const module = await import("./room.js");
-  return module.showRoom(main, { room: decodeURIComponent(room), seq: seq ? Number(seq) : null, api, me, connection });
+  return module.showRoom(main, { room: decodeURIComponent(room), seq: seq ? Number(seq) : null, api, me, connection, go: navigate });
 }
 
 /** Go to an address of the page's own without loading it anew. */
