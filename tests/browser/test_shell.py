@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Visit
-from tests.browser.visitors import House, visiting, violations
+from tests.browser.visitors import House, violations, visiting
 
 
 def test_a_link_lets_in_once_and_leaves_no_code_behind(visit: Visit, house: House) -> None:
@@ -46,15 +46,16 @@ def test_a_session_that_ends_says_what_to_type(visit: Visit, house: House) -> No
 def test_a_restart_signs_nobody_out(browser: Browser, own_house: House) -> None:
     with visiting(browser, own_house, "ann") as ann:
         page = ann.sign_in()
+        expect(page.get_by_role("heading", name="Rooms")).to_be_visible()
         own_house.kill()
         expect(page.get_by_role("status").filter(has_text="Reconnecting")).to_be_visible()
         own_house.start()
         expect(page.get_by_role("status").filter(has_text="Reconnecting")).to_be_hidden()
         with own_house.agent("cody") as cody:
             cody.join("kitchen", create=True)
-            expect(page.get_by_role("link", name="kitchen")).to_be_visible()
+            expect(page.get_by_role("link", name="kitchen", exact=True)).to_be_visible()
         page.reload()
-        expect(page.get_by_role("link", name="kitchen")).to_be_visible()
+        expect(page.get_by_role("link", name="kitchen", exact=True)).to_be_visible()
 
 
 def test_the_theme_is_the_system_s_until_one_is_chosen(visit: Visit) -> None:

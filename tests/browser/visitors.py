@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,7 +22,7 @@ from coordrooms.calls import Call
 from tests.acceptance.daemons import Daemon
 from tests.browser.chromium import ARTEFACTS
 from tests.daemon_processes import WITHOUT_LIMITS
-from tests.polling import GIVE_UP_AFTER_S
+from tests.polling import GIVE_UP_AFTER_S, block_until
 
 DESKTOP, PHONE = (1280, 800), (360, 740)
 THEMES = ("light", "dark")
@@ -74,6 +76,21 @@ class House(Daemon):
             operator.run(
                 Call("DELETE", f"/participants/{name}/tokens", parse=lambda data: data["revoked"])
             )
+
+    def streams(self) -> int:
+        """How many are open at the daemon, by its own count."""
+        connection = http.client.HTTPConnection("localhost")
+        with socket.socket(socket.AF_UNIX) as connection.sock:
+            connection.sock.settimeout(GIVE_UP_AFTER_S)
+            connection.sock.connect(str(self.socket))
+            connection.request("GET", "/metrics")
+            text = connection.getresponse().read().decode()
+        [line] = [line for line in text.splitlines() if line.startswith("coordrooms_streams ")]
+        return int(float(line.split()[1]))
+
+    def until_streams(self, wanted: int) -> None:
+        """One that was left ends when the daemon hears of it."""
+        block_until(lambda: self.streams() == wanted)
 
     def agent(self, name: str) -> coordrooms.Client:
         return coordrooms.Client(name, url=self.url)

@@ -1,6 +1,8 @@
 // The start of the page: who looks at it, and which view the address names.
 
 import { Api } from "./api.js";
+import { showOverview } from "./overview.js";
+import { showRoom } from "./room.js";
 import { forgetSession, isSignedIn, onSessionChange, signIn, signOut } from "./session.js";
 import { showSignedOut } from "./signed_out.js";
 import { bindThemeSwitch } from "./theme_switch.js";
@@ -19,14 +21,17 @@ let turn = 0;
 
 /** Views by the path of the address, each with what it needs of it. */
 const ROUTES = [
-  [/^\/page\/?$/, async () => (await import("./overview.js")).showOverview(main, { api, me, connection, go: navigate })],
-  [/^\/page\/rooms\/([^/]+)(?:\/(\d+))?\/?$/, (room, seq) => showRoom(room, seq)],
-  [/^\/page\/conversations\/([^/]+)(?:\/(\d+))?\/?$/, (room, seq) => showRoom(room, seq)],
+  [/^\/page\/?$/, () => showOverview(main, surroundings())],
+  [/^\/page\/rooms\/([^/]+)(?:\/(\d+))?\/?$/, (room, seq) => openRoom(room, seq)],
+  [/^\/page\/conversations\/([^/]+)(?:\/(\d+))?\/?$/, (room, seq) => openRoom(room, seq)],
 ];
 
-async function showRoom(room, seq) {
-  const module = await import("./room.js");
-  return module.showRoom(main, { room: decodeURIComponent(room), seq: seq ? Number(seq) : null, api, me, connection, go: navigate });
+function openRoom(room, seq) {
+  return showRoom(main, { room: decodeURIComponent(room), seq: seq ? Number(seq) : null, ...surroundings() });
+}
+
+function surroundings() {
+  return { api, me, connection, go: navigate };
 }
 
 /** Go to an address of the page's own without loading it anew. */

@@ -1,5 +1,6 @@
 // Making a room: whoever makes it is its first member.
 
+import { newKey } from "../room/calls.js";
 import { Alert, el } from "../room/dom.js";
 
 export class NewRoom {
@@ -33,8 +34,8 @@ export class NewRoom {
       return await this.api.call("POST", "/rooms", call);
     } catch (error) {
       if (error.code !== "active_membership_conflict") throw error;
-      // A participant is active in one room at a time; `<name>/…` is the same person beside that.
-      const as = `${this.me.participant.conversation_id}/${name.slice(0, 40)}`;
+      // A participant is active in one room at a time; `<name>/…` is the same person beside that, whatever it ends in.
+      const as = `${this.me.participant.conversation_id}/${newKey()}`;
       return this.api.call("POST", "/rooms", { ...call, as });
     }
   }
