@@ -11,13 +11,16 @@ BROWSER_LOCK := requirements/browser.txt
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # How often `make faults` kills each of the daemon and its database.
 ROUNDS ?= 200
+# How long `make soak` goes on, and its calls a second: half of what docs/benchmarks.md finds too many.
+MINUTES ?= 30
+RATE ?= 500
 # Where the tests look for the agent hosts; without them they skip.
 HOSTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/coordrooms/hosts
 # How many requests `make fuzz` draws from the daemon's description, about.
 REQUESTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench neighbours faults fuzz hosts lock wheels clean
+.PHONY: help run test check format bench neighbours faults soak fuzz hosts lock wheels clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -48,6 +51,9 @@ neighbours: ## install the Redis that make bench compares with (Debian, as root)
 
 faults: $(VENV)/installed ## kill, cut, halt and starve daemon and database under load (ROUNDS=200)
 	@FAULT_ROUNDS=$(ROUNDS) $(PATIENT) tests/faults $(ARGS)
+
+soak: $(VENV)/installed ## a day's traffic for MINUTES=30 at RATE=500 calls a second: does anything grow?
+	@$(PYTHON_HERE) -m tests.soak --minutes $(MINUTES) --rate $(RATE)
 
 define COMPILE
 $(VENV)/uv/bin/uv pip compile -q --no-config --universal --python-version 3.11 --generate-hashes \

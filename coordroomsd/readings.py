@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from coordroomsd.api.services import Services
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.timers import Timers
@@ -23,6 +25,7 @@ def observe_all(metrics: Metrics, services: Services, timers: Timers, database: 
         "How many connections there may be: [limits] max_connections, or what descriptors allow",
         lambda: services.connections.most,
     )
+    observe("tasks", "Tasks of the event loop", lambda: len(asyncio.all_tasks()))
     observe("rooms_loaded", "Rooms in memory", lambda: len(services.rooms))
     observe("queue", "Calls that wait for the journal", lambda: len(journal))
     observe("deadlines", "Rooms with a deadline ahead", lambda: len(timers))

@@ -20,7 +20,7 @@ class LostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`body` is its JSON; names of `headers` are in small letters."""
+    """`body` is its JSON, or its text; names of `headers` are in small letters."""
 
     status: int
     headers: dict[str, str]
@@ -67,6 +67,13 @@ class Caller:
             self.close()
             raise
 
+    async def text(self, path: str) -> str:
+        """A page that is not JSON, like /metrics; the path is whole. Raises LostError."""
+        reply = await self.call("GET", path, base="")
+        assert reply.status == 200, reply
+        text: str = reply.body
+        return text
+
     async def until_answered(
         self, method: str, path: str, body: object = None, **how: Any
     ) -> Reply:
@@ -107,4 +114,10 @@ async def _reply(reader: asyncio.StreamReader) -> Reply:
     pairs = (line.partition(":") for line in lines)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
     content = await reader.readexactly(int(headers["content-length"]))
-    return Reply(int(first.split()[1]), headers, json.loads(content) if content else None)
+    return Reply(int(first.split()[1]), headers, _value(headers, content))
+
+
+def _value(headers: dict[str, str], content: bytes) -> Any:
+    if not headers.get("content-type", "json").startswith("text/"):
+        return json.loads(content) if content else None
+    return content.decode()

@@ -6,7 +6,7 @@ from enum import Enum, auto
 
 import asyncpg
 
-from coordroomsd.store.errors import NoSpaceError
+from coordroomsd.store.errors import DatabaseUnreachableError, NoSpaceError
 
 
 class Fault(Enum):
@@ -24,7 +24,7 @@ _PASSING = ("08", "53", "54", "57", "58", "40", "55")
 
 
 def fault_of(error: Exception) -> Fault:
-    if isinstance(error, NoSpaceError):
+    if isinstance(error, NoSpaceError | DatabaseUnreachableError):
         return Fault.UNAVAILABLE
     if isinstance(error, asyncpg.PostgresError):
         state = error.sqlstate or ""

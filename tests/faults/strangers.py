@@ -7,6 +7,7 @@ import contextlib
 import json
 import random
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from tests.daemon_processes import DaemonProcess
 from tests.http_callers import Caller, Reply
@@ -49,10 +50,10 @@ def request(target: str, method: str = "GET", further: str = "X: x", body: str =
 
 
 @contextlib.asynccontextmanager
-async def connected(daemon: DaemonProcess) -> AsyncIterator[asyncio.StreamWriter]:
+async def connected(socket: Path) -> AsyncIterator[asyncio.StreamWriter]:
     """A connection that nothing is read from, and that ends without a farewell."""
     # asyncio reads 128 KiB ahead, and no more until somebody wants that.
-    _, writer = await asyncio.open_unix_connection(daemon.socket)
+    _, writer = await asyncio.open_unix_connection(socket)
     try:
         yield writer
     finally:

@@ -41,7 +41,8 @@ async def test_one_holder_each_time(
     log = await whole_log(callers[0], ROOM)
     check_log(log)
     claims = [event["reason"] for event in log if event["type"] == "claim"]
-    assert claims == ["claimed", "released"] * rounds
+    # The holder, too, claims anew when its answer was lost.
+    assert [c for c in claims if c != "renewed"] == ["claimed", "released"] * rounds
 
 
 async def claimed_by_one(

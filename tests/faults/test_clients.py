@@ -32,7 +32,7 @@ async def test_callers_that_vanish_leave_nothing_behind(
     before = open_descriptors(daemon.pid)
 
     async def vanish(number: int) -> None:
-        async with connected(daemon) as writer:
+        async with connected(daemon.socket) as writer:
             writer.write(vanishing_request(number, chances))
             await asyncio.sleep(chances.uniform(0, 0.05))
 
@@ -72,7 +72,7 @@ async def test_callers_that_do_not_read_hold_a_bounded_part_of_memory(
             request("wait?after_seq=2&limit=1000"),
             request("wait?after_seq=2&wake_on=expiry&timeout_s=1&limit=1000"),
         ):
-            (await still.enter_async_context(connected(daemon))).write(asked)
+            (await still.enter_async_context(connected(daemon.socket))).write(asked)
         before = resident_bytes(daemon.pid)
         for _ in range(40):
             assert (await ann.call("POST", "/rooms/plan/messages", batch)).status == 201

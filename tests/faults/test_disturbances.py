@@ -104,7 +104,7 @@ async def test_slow_and_vanishing_callers_disturb_nobody(
             await asyncio.sleep(1.5)
 
     async def vanish(number: int) -> None:
-        async with connected(daemon) as writer:
+        async with connected(daemon.socket) as writer:
             writer.write(vanishing_request(number, chances))
             await asyncio.sleep(chances.uniform(0, 0.5))
 
@@ -127,7 +127,7 @@ async def sending_slowly(daemon: DaemonProcess) -> AsyncIterator[None]:
             writer.write(bytes([byte]))
             await asyncio.sleep(1)
 
-    async with connected(daemon) as writer:
+    async with connected(daemon.socket) as writer:
         sending = asyncio.create_task(send(writer))
         yield
         sending.cancel()

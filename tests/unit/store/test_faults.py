@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
+from coordroomsd.store.errors import DatabaseUnreachableError
 from coordroomsd.store.faults import Fault, fault_of
 
 
@@ -20,6 +21,7 @@ from coordroomsd.store.faults import Fault, fault_of
         (asyncpg.InternalClientError("cannot switch to state 12"), Fault.OUTCOME_UNKNOWN),
         (asyncpg.DiskFullError("no space left"), Fault.UNAVAILABLE),
         (asyncpg.TooManyConnectionsError("too many"), Fault.UNAVAILABLE),
+        (DatabaseUnreachableError("no descriptor is left"), Fault.UNAVAILABLE),
         (asyncpg.ReadOnlySQLTransactionError("read-only"), Fault.REFUSED),
         (asyncpg.UniqueViolationError("there already"), Fault.REFUSED),
         (asyncpg.DataError("value out of int64 range"), Fault.REFUSED),
