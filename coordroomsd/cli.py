@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TypeVar
 
-from coordroomsd import __version__, addresses
+from coordroomsd import __version__, addresses, archiving
 from coordroomsd.config import Config, ConfigurationError, load
 from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
@@ -103,21 +103,6 @@ def migrate(options: Options) -> int:
     return DONE
 
 
-def backup(options: Options) -> int:
-    from coordroomsd.archives import commands
-
-    # Not where a backup may go to.
-    print(commands.run(commands.back_up(_configuration(options), options.file)), file=sys.stderr)
-    return DONE
-
-
-def restore(options: Options) -> int:
-    from coordroomsd.archives import commands
-
-    print(commands.run(commands.bring_back(_configuration(options), options.file)), file=sys.stderr)
-    return DONE
-
-
 def enroll(options: Options) -> int:
     config = _configuration(options)
     # A person unless told otherwise, if it is to be the operator.
@@ -167,24 +152,6 @@ def _add_enrolment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="P", help="default: default")
 
 
-def _add_backup(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=_argument(_file_or_stream),
-        help="a new file; - is standard output",
-    )
-
-
-def _add_restore(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        type=_argument(_file_or_stream),
-        help="a backup; - is standard input",
-    )
-
-
 def _add_service(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--user", action="store_true", help="for yourself alone, without root")
     parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -193,14 +160,47 @@ def _add_service(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _told(work: Callable[[Config, Options], str]) -> Callable[[Options], int]:
+    """A command that says what it did where that is in nobody's way."""
+
+    def run(options: Options) -> int:
+        # Standard output may be where the file goes to.
+        print(work(_configuration(options), options), file=sys.stderr)
+        return DONE
+
+    return run
+
+
 COMMANDS = (
     Command("serve", "run the daemon until it is told to end", serve),
     Command(
         "check-config", "show the effective configuration, or its faults", check_config, _add_quiet
     ),
     Command("migrate", "bring the database's schema up to date, and end", migrate),
-    Command("backup", "write the whole database to a file, daemon or not", backup, _add_backup),
-    Command("restore", "fill an empty database from a backup", restore, _add_restore),
+    Command(
+        "backup",
+        "write the whole database to a file, daemon or not",
+        _told(archiving.backup),
+        archiving.add_backup,
+    ),
+    Command(
+        "restore",
+        "fill an empty database from a backup",
+        _told(archiving.restore),
+        archiving.add_restore,
+    ),
+    Command(
+        "export",
+        "write one room as JSON lines, daemon or not",
+        _told(archiving.export_room),
+        archiving.add_export,
+    ),
+    Command(
+        "import",
+        "make a room of such a file, while no daemon runs",
+        _told(archiving.import_room),
+        archiving.add_import,
+    ),
     Command("enroll", "make a one-time code that lets somebody in", enroll, _add_enrolment),
     Command(
         "install-service",
@@ -284,10 +284,6 @@ def _path(text: str) -> Path:
     if not text:
         raise ValueError("should be a path")
     return Path(text).absolute()
-
-
-def _file_or_stream(text: str) -> Path:
-    return Path(text) if text == "-" else _path(text)
 
 
 def _socket_path(text: str) -> Path:

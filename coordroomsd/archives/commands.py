@@ -14,10 +14,15 @@ import asyncpg
 from coordroomsd.archives import databases
 from coordroomsd.archives.backups import write_backup
 from coordroomsd.archives.errors import ArchiveError
+from coordroomsd.archives.exports import write_room
 from coordroomsd.archives.files import existing_file, new_file
+from coordroomsd.archives.imports import RoomImport
 from coordroomsd.archives.restores import BackupReader, restore
+from coordroomsd.archives.room_readers import RoomReader
+from coordroomsd.clock import SteadyClock
 from coordroomsd.config import Config
 from coordroomsd.endings import ending_signals, is_told_of_hang_ups
+from coordroomsd.store.migrate import migrate
 
 T = TypeVar("T")
 
@@ -57,6 +62,32 @@ async def bring_back(config: Config, path: Path) -> str:
         f"restored {restored.extent}, as of {restored.at}. The database's generation is "
         f"{restored.generation} now: clients learn from it that their numbers are of another one"
     )
+
+
+async def export_room(config: Config, project: str, room: str, path: Path) -> str:
+    """:raises StoreError: the room cannot be read, or the file not be written."""
+    with new_file(path) as file, _losses_explained():
+        async with databases.reading(config) as connection:
+            extent = await write_room(connection, project, room, file)
+    return f"exported {extent}"
+
+
+async def import_room(config: Config, path: Path, project: str | None, name: str | None) -> str:
+    """:raises StoreError: the file cannot be read, or does not become a room here."""
+    with existing_file(path) as file, _losses_explained():
+        reader = RoomReader(file)
+        async with databases.owning(config) as (connection, check):
+            await migrate(connection)
+            now = SteadyClock(await connection.fetchval("SELECT clock_timestamp()")).now()
+            async with connection.transaction():
+                found = RoomImport(connection, reader, project, name, now, check)
+                imported = await found.run()
+    left = (
+        f". Active in other rooms, and so no longer in this one: {', '.join(imported.left)}"
+        if imported.left
+        else ""
+    )
+    return f"imported {imported.extent} as {imported.slug}{left}"
 
 
 @contextmanager

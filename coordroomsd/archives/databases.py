@@ -85,7 +85,9 @@ async def _take(connection: asyncpg.Connection) -> None:
     await ownership.take(connection)
     if await connection.fetchval("SELECT to_regclass('journal')") is not None:
         # What a daemon is told that is started meanwhile.
-        await ownership.sign(connection, f"{socket.gethostname()}, pid {os.getpid()}, a restore")
+        await ownership.sign(
+            connection, f"{socket.gethostname()}, pid {os.getpid()}, which reads an archive"
+        )
 
 
 @asynccontextmanager

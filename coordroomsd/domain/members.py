@@ -106,18 +106,23 @@ class Leave:
         if not member.active:
             return Decision(Entered(room, member, None))
         log = Log(room, view.now)
-        for claim in sorted(log.room.claims.values(), key=lambda claim: claim.fence):
-            if claim.holder.membership_id == member.id:
-                log.end_claim(claim, "left")
-        if status := log.room.statuses.get(member.id):
-            log.end_status(member.author, status, "left")
-        log.append("member", "left", member.author)
+        depart(log, member)
         return Decision(
             Entered(log.room, log.room.memberships[member.id], None),
             log.room,
             tuple(log.events),
             participants=(replace(participant, active_room_id=None),),
         )
+
+
+def depart(log: Log, member: Member) -> None:
+    """Let an active member leave, and before that everything of it end."""
+    for claim in sorted(log.room.claims.values(), key=lambda claim: claim.fence):
+        if claim.holder.membership_id == member.id:
+            log.end_claim(claim, "left")
+    if status := log.room.statuses.get(member.id):
+        log.end_status(member.author, status, "left")
+    log.append("member", "left", member.author)
 
 
 def membership(view: View, room: Room, actor: Actor) -> tuple[Participant, Member]:

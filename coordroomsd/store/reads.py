@@ -38,10 +38,11 @@ class ListedParticipant(NamedTuple):
 
 async def load_room(pool: ReadPool, room_id: int) -> LoadedRoom | None:
     """A room's state and its members' positions from one snapshot; None when there is none."""
-    return await pool.read(lambda connection: _load_room(connection, room_id))
+    return await pool.read(lambda connection: loaded_room(connection, room_id))
 
 
-async def _load_room(connection: asyncpg.Connection, room_id: int) -> LoadedRoom | None:
+async def loaded_room(connection: asyncpg.Connection, room_id: int) -> LoadedRoom | None:
+    """The same over one session, which may be in the midst of such a snapshot."""
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         row = await connection.fetchrow(SQL["room"], room_id)
         if row is None:

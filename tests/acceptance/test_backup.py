@@ -36,10 +36,12 @@ class Keeper:
     def __init__(self, account: Account) -> None:
         self._account = account
 
-    def spawn(self, command: str, daemon: DaemonProcess, file: Path) -> subprocess.Popen[str]:
+    def spawn(
+        self, command: str, daemon: DaemonProcess, *words: str | Path
+    ) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [self._account.python, "-m", "coordroomsd", command, "--state-dir",
-             str(daemon.state_dir), str(file)],
+             str(daemon.state_dir), *map(str, words)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -49,9 +51,9 @@ class Keeper:
             **self._account.popen_arguments(),
         )  # fmt: skip
 
-    def run(self, command: str, daemon: DaemonProcess, file: Path, code: int = 0) -> str:
+    def run(self, command: str, daemon: DaemonProcess, *words: str | Path, code: int = 0) -> str:
         """What it says, whose exit code must be `code`."""
-        process = self.spawn(command, daemon, file)
+        process = self.spawn(command, daemon, *words)
         out, err = process.communicate(timeout=GIVE_UP_AFTER_S)
         assert process.returncode == code, out + err
         assert "Traceback" not in err
@@ -119,13 +121,17 @@ async def test_what_cannot_be_done_is_a_sentence(
     await two_in_a_room(daemon)
     backup = home / "rooms.backup"
     keeper.run("backup", daemon, backup)
-    assert "is there already" in keeper.run("backup", daemon, backup, 1)
-    assert f"another coordroomsd (pid {daemon.pid})" in keeper.run("restore", daemon, backup, 1)
+    assert "is there already" in keeper.run("backup", daemon, backup, code=1)
+    assert f"another coordroomsd (pid {daemon.pid})" in keeper.run(
+        "restore", daemon, backup, code=1
+    )
     assert await daemon.end() == 0
-    assert "is not empty" in keeper.run("restore", daemon, backup, 1)
+    assert "is not empty" in keeper.run("restore", daemon, backup, code=1)
     other = make(another_home(home, account))
-    assert "there is no database in" in keeper.run("backup", other, home / "none", 1)
-    assert "is no backup" in keeper.run("restore", other, other.state_dir.parent / "config.toml", 1)
+    assert "there is no database in" in keeper.run("backup", other, home / "none", code=1)
+    assert "is no backup" in keeper.run(
+        "restore", other, other.state_dir.parent / "config.toml", code=1
+    )
     assert not other.state_dir.exists()
     assert not (home / "none").exists()
 
@@ -147,6 +153,35 @@ async def test_one_that_is_told_to_end_leaves_no_file(
     assert (backup.returncode, told) == (1, "coordroomsd: interrupted\n")
     assert set(os.listdir(home)) == before
     assert daemon.is_running
+
+
+@AS_BOTH
+async def test_a_room_moves_to_another_daemon(
+    daemon: DaemonProcess, make: Make, home: Path, account: Account, keeper: Keeper
+) -> None:
+    await two_in_a_room(daemon)
+    await say(daemon, "moved")
+    file = home / "plan.jsonl"
+    assert keeper.run("export", daemon, "Plan", file) == "exported 1 room with 3 events\n"
+    assert "no room 'plant'" in keeper.run("export", daemon, "plant", code=1)
+    told = keeper.run("import", daemon, file, "--name", "second", code=1)
+    assert f"another coordroomsd (pid {daemon.pid})" in told
+
+    other = make(another_home(home, account))
+    assert keeper.run("import", other, file) == "imported 1 room with 3 events as plan\n"
+    assert "--name" in keeper.run("import", other, file, code=1)
+    told = keeper.run("import", other, file, "--name", "Plan of old")
+    assert told.endswith(
+        "as plan-of-old. Active in other rooms, and so no longer in this one: ann, bob\n"
+    )
+    cut = home / "cut.jsonl"
+    cut.write_bytes(file.read_bytes()[:-30])
+    told = keeper.run("import", other, cut, "--name", "third", code=1)
+    assert "line 7 is cut short. Nothing was imported" in told
+    await other.start()
+    assert await bodies(other) == ["moved"]
+    assert await say(other, "again") == 4
+    assert await other.end() == 0
 
 
 async def test_through_a_pipe(
@@ -183,5 +218,5 @@ async def test_root_starts_no_server_in_the_directory_of_another(
             os.chown(daemon.state_dir, 0, 0)
             keeper.run("backup", daemon, file)
             os.chown(daemon.state_dir, 65534, 65534)
-        assert "runuser -u nobody" in keeper.run(command, daemon, file, 1)
+        assert "runuser -u nobody" in keeper.run(command, daemon, file, code=1)
     os.chown(daemon.state_dir, 0, 0)

@@ -53,8 +53,7 @@ class TestTables:
                 """SELECT relname FROM pg_class
                    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"""
             )
-            known = set(tables.TABLES)
-            assert {row["relname"] for row in found} == known | {"journal", "migrations"}
+            assert {row["relname"] for row in found} == set(tables.ALL)
 
     async def test_dropping_leaves_nothing(self, connect_arguments: dict[str, Any]) -> None:
         async with session(connect_arguments) as connection:
