@@ -49,7 +49,11 @@ class BootedMachine:
         self._log = home / "boot.log"
         with self._log.open("wb") as log:
             self._nspawn = subprocess.Popen(
-                ["unshare", "--mount", "sh", "-c", _BOOT, "sh", *_bindings(home)],
+                # It ends with us, however we end.
+                [
+                    *("setpriv", "--pdeathsig=KILL", "unshare", "--mount"),
+                    *("sh", "-c", _BOOT, "sh", *_bindings(home)),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -134,3 +135,28 @@ async def test_it_is_taken_back_and_leaves_only_data(machine: BootedMachine) -> 
     machine.run(machine.python, "-P", "-m", "coordroomsd", "install-service", "--yes")
     with calling(machine, "ann") as ann:
         assert (await ann.call("GET", "/rooms")).status == 200
+
+
+async def test_an_ordinary_user_has_one_too(machine: BootedMachine) -> None:
+    """In their own systemd, found by the client without being told."""
+    machine.run("useradd", "--create-home", "ann")
+    uid = machine.run("id", "-u", "ann").strip()
+    machine.run("systemctl", "start", f"user@{uid}.service")
+
+    def as_ann(*words: str | Path) -> str:
+        who = ("setpriv", f"--reuid={uid}", f"--regid={uid}", "--init-groups")
+        environment = ("env", "-i", "HOME=/home/ann", "PATH=/usr/bin:/bin")
+        return machine.run(*who, *environment, f"XDG_RUNTIME_DIR=/run/user/{uid}", *words)
+
+    python = (machine.python, "-P", "-m")
+    assert "enable-linger ann" in as_ann(
+        *python, "coordroomsd", "install-service", "--user", "--yes"
+    )
+    as_ann(*python, "coordrooms", "join", "mine", "--create", "--as", "me")
+    for verb in ("reload", "restart"):
+        as_ann("systemctl", "--user", verb, SERVICE)
+    assert "mine" in as_ann(*python, "coordrooms", "rooms")
+    as_ann(*python, "coordroomsd", "uninstall-service", "--user", "--yes")
+    assert machine.run("sh", "-c", f"pgrep -u {uid} postgres || true") == ""
+    assert not machine.path(f"/run/user/{uid}/coordroomsd.sock").exists()
+    assert not machine.path(f"/home/ann/.config/systemd/user/{SERVICE}").exists()
