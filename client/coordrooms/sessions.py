@@ -90,6 +90,13 @@ class Session:
 
     def document(self, call: Call[Any]) -> Program[Json]:
         """The JSON document that answers a call, which is repeated while the daemon is away."""
+        return (yield from self._answered(call, self._document))
+
+    def text(self, call: Call[Any]) -> Program[str]:
+        """The same for an answer that is plain text."""
+        return (yield from self._answered(call, self._text))
+
+    def _answered(self, call: Call[Any], read: Callable[[Answer], T]) -> Program[T]:
         started = self.clock()
         outage = Outage(
             self._patience_s if call.patience_s is None else call.patience_s,
@@ -101,7 +108,7 @@ class Session:
             timeout_s, wait_s = self._attempt_times(call, began - started)
             try:
                 request = self.request(call, wait_s)
-                return self._document((yield from self.exchanges.exchange(request, timeout_s)))
+                return read((yield from self.exchanges.exchange(request, timeout_s)))
             except (OSError, WireError, RefusedError) as failure:
                 if wait_s is not None:
                     parked_s = self.clock() - began
@@ -182,6 +189,11 @@ class Session:
         if call.within_s is not None:
             timeout_s = max(0.0, min(timeout_s, call.within_s - elapsed_s))
         return timeout_s, wait_s
+
+    def _text(self, answer: Answer) -> str:
+        if not 200 <= answer.status < 300:
+            raise self.refusal(answer)
+        return answer.body.decode(errors="replace")
 
     def _document(self, answer: Answer) -> Json:
         if not 200 <= answer.status < 300:

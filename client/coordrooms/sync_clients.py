@@ -64,6 +64,10 @@ class Client(ClientBase):
         """The answer to a call as the JSON object it came as."""
         return drive(self.session.document(call))
 
+    def text(self, call: Call[Any]) -> str:
+        """The answer to a call that is answered with plain text."""
+        return drive(self.session.text(call))
+
     me = _client_method(room_calls.me)
     rooms = _client_method(room_calls.rooms)
     participants = _client_method(room_calls.participants)

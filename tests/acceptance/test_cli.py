@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -337,6 +338,13 @@ class Terminal:
             pass
         return self._screen, self.process.wait(GIVE_UP_AFTER_S)
 
+    def press(self, keys: str) -> None:
+        os.write(self._main, keys.encode())
+
+    def settings(self) -> list[object]:
+        """Of the terminal: what it echoes, and whether it waits for Enter."""
+        return termios.tcgetattr(self._main)[:4]
+
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
@@ -403,3 +411,46 @@ def test_colours_on_a_terminal(terminal: Callable[..., Terminal], ann: Room) -> 
     assert "\x1b[1mdecision" in coloured
     plain = terminal("tail", ann.ref, *acting_as(ann), NO_COLOR="1").until("hello")
     assert "\x1b" not in plain
+
+
+def test_top_is_live_through_a_restart(
+    terminal: Callable[..., Terminal], own_daemon: Daemon, unique: Unique
+) -> None:
+    shown = terminal("top", "--interval", "0.1", COORDROOMS_URL=own_daemon.url)
+    settings = shown.settings()
+    with Client("ann", url=own_daemon.url) as client:
+        room = client.create_room("kitchen")
+        shown.until("\x1b[?1049h")
+        shown.until("takes writes")
+        room.post("hello")
+        shown.until("kitchen")
+    own_daemon.kill()
+    shown.until("cannot be reached")
+    own_daemon.start()
+    # Without the sentence that it is away above it.
+    shown.until("\x1b[H\x1b[J\x1b[1mcoordroomsd")
+    shown.press("q")
+    rest = shown.until("\x1b[?1049l")
+    assert "Traceback" not in rest
+    assert shown.process.wait(GIVE_UP_AFTER_S) == 0
+    assert shown.settings() == settings
+
+
+def test_ctrl_c_leaves_top(terminal: Callable[..., Terminal]) -> None:
+    shown = terminal("top")
+    shown.until("q leaves")
+    rest, code = shown.interrupt()
+    assert code == 0
+    assert "\x1b[?25h\x1b[?1049l" in rest
+    assert "Traceback" not in rest
+
+
+def test_top_is_told_once_where_there_is_no_terminal(run: Run, ann: Room) -> None:
+    text = run("top", "--interval", "0.1").stdout
+    assert "\x1b" not in text
+    assert "takes writes" in text
+    document = json.loads(run("top", "--interval", "0.1", "--json").stdout)
+    assert document["store"]["up"] is True
+    assert document["waits"]["limit"] > 0
+    assert ann.ref in [room["room"] for room in document["rooms"]] or len(document["rooms"]) == 10
+    assert run("top", COORDROOMS_URL="unix:/nowhere", code=4).stdout == ""
