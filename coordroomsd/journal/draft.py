@@ -19,6 +19,9 @@ from coordroomsd.store.rows import KeptAnswer, Key, Position, Rows
 
 Name = tuple[str, str]
 
+# Instead of a membership that is not there yet; what came before it is all by others.
+NEWCOMER = 0
+
 
 @dataclass(slots=True)
 class Facts:
@@ -30,7 +33,7 @@ class Facts:
     pairs: dict[tuple[int, int], int] = field(default_factory=dict)
     messages: dict[tuple[int, int], Event] = field(default_factory=dict)
     reactions: dict[tuple[int, int], frozenset[HeldReaction]] = field(default_factory=dict)
-    # By room, number and membership.
+    # By room, number and membership (NEWCOMER: none before the batch).
     unseen: dict[tuple[int, int, int], Counted] = field(default_factory=dict)
     answers: dict[Key, KeptAnswer] = field(default_factory=dict)
     enrollments: dict[bytes, Enrollment] = field(default_factory=dict)
@@ -119,7 +122,10 @@ class Draft:
         return self._facts.reactions.get(key, frozenset()) if drafted is None else drafted
 
     def unseen(self, room_id: int, after_seq: int, membership_id: int) -> int:
-        counted = self._facts.unseen.get((room_id, after_seq, membership_id))
+        unseen = self._facts.unseen
+        counted = unseen.get((room_id, after_seq, membership_id)) or unseen.get(
+            (room_id, after_seq, NEWCOMER)
+        )
         count, after = counted or (0, after_seq)
         drafted = self.rooms.get(room_id)
         live = drafted.live if drafted else self._facts.rooms[room_id]

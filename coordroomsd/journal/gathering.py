@@ -10,7 +10,7 @@ import asyncpg
 from coordroomsd.domain.commands import Command, Counted, HeldReaction, Needs
 from coordroomsd.domain.identities import Enrollment
 from coordroomsd.domain.participants import Actor
-from coordroomsd.journal.draft import Facts
+from coordroomsd.journal.draft import NEWCOMER, Facts
 from coordroomsd.journal.submissions import KeyedCall
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.rooms import LiveRoom, Rooms
@@ -155,15 +155,17 @@ class Gathering:
     ) -> None:
         """The count up to where the tail begins; `need.counted` has most of it already."""
         actor, after_seq = need.actor, need.unseen_after
+        if after_seq is None or after_seq >= room.tail.start:
+            return
         participant = actor and facts.participants.get((actor.project, actor.conversation_id))
         member = room.state.members.get(participant.id) if participant else None
-        if member is None or after_seq is None or after_seq >= room.tail.start:
-            return
+        # Who is no member yet may become one in this very batch.
+        membership_id = member.id if member else NEWCOMER
         messages, counted_to = need.counted or (0, after_seq)
         if counted_to < room.tail.start:
             head = room.state.head
             messages += await history.count_messages_by_others(
-                connection, room.state.id, counted_to, head, member.id
+                connection, room.state.id, counted_to, head, membership_id
             )
             counted_to = head
-        facts.unseen[room.state.id, after_seq, member.id] = Counted(messages, counted_to)
+        facts.unseen[room.state.id, after_seq, membership_id] = Counted(messages, counted_to)

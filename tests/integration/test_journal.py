@@ -257,3 +257,24 @@ async def test_a_write_by_somebody_else_is_noticed_and_refused(daemon: Running) 
     await ada.refused("internal_error", "POST", "/rooms/plan/messages", message("x"))
     await daemon.database.writer.execute("UPDATE rooms SET latest_seq = 1")
     assert await ada.say("plan") == [2]
+
+
+async def test_a_newcomer_s_first_batch_counts_what_came_before_it(daemon: Running) -> None:
+    """It is no member yet when the batch gathers, and the tail does not reach back so far."""
+    [ada] = await daemon.room("plan", "ada")
+    for _ in range(26):
+        await ada.say("plan", *(20 * ["x"]))
+    bob = daemon.party("bob")
+    writer = HeldWriter(daemon.database)
+    writer.hold()
+    first = asyncio.create_task(ada.say("plan", "first"))
+    await writer.committed()
+    joins = asyncio.create_task(bob.join("plan"))
+    await until(lambda: len(daemon.services.journal) == 1)
+    hello = message("hello") | {"after_seq": 0}
+    posts = asyncio.create_task(bob.ok("POST", "/rooms/plan/messages", hello))
+    await until(lambda: len(daemon.services.journal) == 2)
+    writer.release()
+    await asyncio.gather(first, joins)
+    assert (await posts)["unseen_before_send"] == 26 * 20 + 1
+    assert len(writer.statements) == 2
