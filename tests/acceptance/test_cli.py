@@ -408,7 +408,7 @@ def test_a_live_table_of_no_room(terminal: Callable[..., Terminal], ann: Room) -
 def test_colours_on_a_terminal(terminal: Callable[..., Terminal], ann: Room) -> None:
     ann.post("hello")
     coloured = terminal("tail", ann.ref, *acting_as(ann)).until("hello")
-    assert "\x1b[1mdecision" in coloured
+    assert "\x1b[1m\x1b[32mdecision" in coloured
     plain = terminal("tail", ann.ref, *acting_as(ann), NO_COLOR="1").until("hello")
     assert "\x1b" not in plain
 

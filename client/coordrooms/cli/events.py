@@ -52,7 +52,10 @@ def _message(message: Message, style: Style) -> str:
         kind += f" →{message.reply_to}"
     first, *rest = safe(message.body, lines=True).rstrip("\n").split("\n")
     return "\n".join(
-        [f"{style.bold(padded(kind, KIND_COLUMNS))}  {first}", *(INDENT + line for line in rest)]
+        [
+            f"{style.kind(message.kind, padded(kind, KIND_COLUMNS))}  {first}",
+            *(INDENT + line for line in rest),
+        ]
     )
 
 

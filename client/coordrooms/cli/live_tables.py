@@ -78,7 +78,7 @@ def _lines(shown: Overview, output: Output, columns: int) -> list[str]:
     title = (
         f"{safe(room.name or room.ref)}: {room.latest_seq} events, {clock_time(datetime.now(UTC))}"
     )
-    heads, *rows = (cut(line, columns) for line in table(HEADS, roster(shown.members)))
+    heads, *rows = (cut(line, columns) for line in table(HEADS, roster(shown.members, style)))
     claims = [
         f"{safe(claim.key)} is claimed by {safe(claim.holder.name)} "
         f"until {clock_time(claim.expires_at)}"

@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from ..models import Member
-from .texts import safe, span
+from .texts import Style, safe, span
 
 HEADS = ["NAME", "KIND", "STATE", "SEEN", "LAST CALL", "WAKE", "STATUS"]
 
 
-def roster(members: Sequence[Member]) -> list[list[str]]:
+def roster(members: Sequence[Member], style: Style) -> list[list[str]]:
     """The rows below `HEADS`, active members first. Who waits is parked in a wait right now."""
     now = datetime.now(UTC)
     ordered = sorted(members, key=lambda member: (member.state != "active", member.created_at))
-    return [_row(member, now) for member in ordered]
+    return [_row(member, style, now) for member in ordered]
 
 
-def _row(member: Member, now: datetime) -> list[str]:
+def _row(member: Member, style: Style, now: datetime) -> list[str]:
     state = "waiting" if member.waiting else member.state
     called = member.last_seen_at
     return [
-        safe(member.name),
+        style.name(member.name, safe(member.name)),
         safe(member.kind),
-        safe(state),
+        style.state(state, safe(state)),
         str(member.last_seen_seq),
         "–" if called is None else f"{span((now - called).total_seconds())} ago",
         safe(member.wake),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,6 +12,14 @@ _JOINERS = "\u200c\u200d"
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 _NAME_COLOURS = (31, 32, 33, 34, 35, 36)
+# A question waits for somebody, a warning for everybody; the word says the same without colours.
+_KIND_COLOURS = {"question": 35, "warning": 33, "answer": 36, "decision": 32, "result": 32}
+_STATE_COLOURS = {"waiting": 32, "inactive": 2}
+
+# Colours are our own: `safe` leaves no escape in what others wrote.
+_COLOUR = re.compile(r"\x1b\[\d+m")
+_UNITS = re.compile(rf"{_COLOUR.pattern}|.", re.DOTALL)
+_END = "\x1b[0m"
 
 
 class Style:
@@ -35,8 +44,18 @@ class Style:
         """`text` in the colour of `name`, the same in every run."""
         return self._wrapped(text, _NAME_COLOURS[sum(name.encode()) % len(_NAME_COLOURS)])
 
+    def kind(self, kind: str, text: str) -> str:
+        """`text`, which says of which kind a message is, in that kind's colour."""
+        colour = _KIND_COLOURS.get(kind)
+        return self.bold(text if colour is None else self._wrapped(text, colour))
+
+    def state(self, state: str, text: str) -> str:
+        """`text`, which says how a member is there, in that state's colour."""
+        colour = _STATE_COLOURS.get(state)
+        return text if colour is None else self._wrapped(text, colour)
+
     def _wrapped(self, text: str, code: int) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self._coloured else text
+        return f"\x1b[{code}m{text}{_END}" if self._coloured else text
 
 
 def safe(text: str, *, lines: bool = False) -> str:
@@ -56,8 +75,8 @@ def safe(text: str, *, lines: bool = False) -> str:
 
 
 def width(text: str) -> int:
-    """The columns that `text` takes; colours are not reckoned with."""
-    return sum(map(_character_width, text))
+    """The columns that `text` takes; colours take none."""
+    return sum(map(_character_width, _COLOUR.sub("", text)))
 
 
 def padded(text: str, columns: int) -> str:
@@ -68,13 +87,13 @@ def cut(text: str, columns: int) -> str:
     """`text`, with an ellipsis at its end if it takes more than that."""
     if width(text) <= columns:
         return text
-    taken, kept = 1, []
-    for character in text:
-        taken += _character_width(character)
-        if taken > columns:
+    left, kept = columns - 1, []
+    for unit in _UNITS.findall(text):
+        left -= width(unit)
+        if left < 0:
             break
-        kept.append(character)
-    return "".join(kept) + "…"
+        kept.append(unit)
+    return "".join(kept) + (_END if _END in text else "") + "…"
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
 
@@ -56,6 +57,24 @@ def test_columns() -> None:
     assert cut("abcdef", 6) == "abcdef"
     assert cut("abcdefg", 6) == "abcde…"
     assert cut("日本日本", 6) == "日本…"
+
+
+def test_colours_take_no_column_and_end_where_a_line_is_cut() -> None:
+    green = COLOURED.good("abcdef")
+    assert width(green) == 6
+    assert cut(green, 6) == green
+    assert cut(f"{green}ghi", 4) == "\x1b[32mabc\x1b[0m…"
+
+
+@pytest.mark.parametrize("kind", ["question", "warning", "answer", "decision", "status", "new"])
+def test_a_kind_is_told_by_its_word_and_by_its_colour(kind: str) -> None:
+    shown = [
+        event_lines(event(documents.message(5, "body", kind=kind)), style)
+        for style in (PLAIN, COLOURED)
+    ]
+    assert kind in shown[0]
+    assert COLOURED.kind(kind, kind.ljust(9)) in shown[1]
+    assert re.sub(r"\x1b\[\d+m", "", shown[1]) == shown[0]
 
 
 @given(st.text(max_size=20), st.integers(1, 20))
@@ -154,9 +173,14 @@ def test_who_is_in_a_room() -> None:
         documents.member(state="inactive", last_seen_at=None),
         documents.member(**BOB, status=status, waiting=True, last_seen_at=called, wake="push"),
     ]
-    rows = roster([Member.from_json(member) for member in members])
+    known = [Member.from_json(member) for member in members]
+    rows = roster(known, PLAIN)
     assert len(rows[0]) == len(HEADS)
     assert rows == [
         ["bob", "human", "waiting", "3", "2h ago", "push", "reading (for 1m, 3m left)"],
         ["ann", "agent", "inactive", "3", "–", "none", ""],
     ]
+    # In colours the columns are as wide, and the words are the same.
+    coloured = table(HEADS, roster(known, COLOURED))
+    assert "\x1b[" in "".join(coloured)
+    assert [re.sub(r"\x1b\[\d+m", "", line) for line in coloured] == table(HEADS, rows)

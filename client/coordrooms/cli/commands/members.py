@@ -27,5 +27,5 @@ def run(arguments: Namespace, output: Output) -> int:
         return watch(arguments, output)
     with connect(arguments) as client:
         rows, document = ask(client, members(arguments.room))
-    output.answer(document, output.table(HEADS, roster(rows)))
+    output.answer(document, output.table(HEADS, roster(rows, output.style)))
     return DONE
