@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.acceptance.daemons import running
 from tests.browser.chromium import FLAGS, installed
 from tests.browser.visitors import House, Visitor, visiting
+from tests.polling import GIVE_UP_AFTER_S
 
 Visit = Callable[..., AbstractContextManager[Visitor]]
 
@@ -23,6 +24,7 @@ _numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     path = installed()
+    expect.set_options(timeout=GIVE_UP_AFTER_S * 1000)
     assert path, "there is no chromium: `make browser` installs Debian's as root"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))

@@ -76,7 +76,7 @@ def test_a_card_has_what_a_room_is_about(visit: Visit, busy: str) -> None:
         expect(shown).to_contain_text("reading the router’s history code")
         expect(shown).to_contain_text(re.compile(r"for \d+ s, (9|10) min left"))
         expect(shown).to_contain_text("search/router.ts")
-        expect(shown).to_contain_text(re.compile(r"migrations/0042_titles\.sqlheld by gem.*left"))
+        expect(shown).to_contain_text(re.compile(r"migrations/0042_titles\.sql held by gem.*left"))
         expect(shown.get_by_role("listitem").filter(has_text="bob")).to_contain_text("here")
         expect(shown.get_by_role("listitem").filter(has_text="cody")).to_have_count(2)
         asked = page.get_by_role("region", name="Open questions").get_by_role("link")

@@ -53,7 +53,7 @@ class Card {
     const { last_message: last, room } = this.card;
     if (!last) return [el("span", { class: "soft" }, "Nothing was said yet.")];
     return [
-      el("span", { class: "who" }, line(last.author.name)),
+      el("span", { class: "speaker" }, line(last.author.name)),
       el("span", { class: "sign", title: last.kind }, SIGNS[last.kind] ?? "●", el("span", { class: "visually-hidden" }, ` ${last.kind}: `)),
       el("a", { class: "quiet-link", href: linkTo(room, last.id) }, excerpt(last.body, WORDS)),
       " ",
@@ -115,7 +115,7 @@ export class Room extends Card {
 
   memberRow(member) {
     const { sign, word } = kindOfParticipant(member.kind);
-    const state = el("span", { class: "presence" });
+    const state = el("span", { class: "state" });
     const dot = el("span", { class: "dot", "aria-hidden": "true" });
     const row = el(
       "li",
@@ -134,23 +134,23 @@ export class Room extends Card {
   }
 
   statusOf({ status, since, expires_at: expiresAt }) {
-    const ages = el("span", { class: "soft small" });
+    const ages = el("span", { class: "ages soft" });
     const left = el("span", { class: "left" });
     this.aging.push((now) => {
       ages.textContent = `for ${length(now - Date.parse(since))}, ${length(Date.parse(expiresAt) - now)} left`;
       left.style.inlineSize = `${(share(since, expiresAt, now) * 100).toFixed(1)}%`;
     });
-    return el("span", { class: "status" }, el("span", { class: "words" }, line(status), " ", ages), el("span", { class: "bar", "aria-hidden": "true" }, left));
+    return el("span", { class: "status" }, el("span", { class: "words" }, line(status), " ", ages), el("span", { class: "fuse", "aria-hidden": "true" }, left));
   }
 
   claimRow(claim) {
-    const left = el("span", { class: "soft small" });
+    const left = el("span", { class: "time-left soft" });
     this.aging.push((now) => {
       const rest = Date.parse(claim.expires_at) - now;
       left.textContent = `${length(rest)} left`;
       left.classList.toggle("soon", rest < 120_000);
     });
-    return el("li", {}, el("span", { class: "sign", "aria-hidden": "true" }, "⚑"), el("span", { class: "words key" }, line(claim.key)), el("span", { class: "soft small" }, "held by ", line(claim.holder.name)), left);
+    return el("li", {}, el("span", { class: "sign", "aria-hidden": "true" }, "⚑"), el("span", { class: "words" }, el("span", { class: "key" }, line(claim.key)), " ", el("span", { class: "soft" }, "held by ", line(claim.holder.name))), left);
   }
 }
 
