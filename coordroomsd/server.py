@@ -62,6 +62,7 @@ def serve(config: Config, read_again: Callable[[], Config]) -> NoReturn:
     """
     logs = outputs.begin(config.log, os.environ)
     _allow_many_descriptors()
+    _leave_no_core()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         code = runner.run(_run(config, read_again, logs))
     # All is closed. An import may still be under way, and the interpreter would take itself apart:
@@ -77,6 +78,12 @@ def _allow_many_descriptors() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):  # macOS names no limit, and has one
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _leave_no_core() -> None:
+    """An image of the memory holds tokens and bodies. `prlimit --core=` lets one be made."""
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, most))
 
 
 def _collect_garbage_seldom() -> None:

@@ -8,6 +8,7 @@ import sys
 
 def main() -> int:
     """Run the command of this process's arguments; returns the exit code."""
+    _leave_no_core()
     arguments = sys.argv[1:]
     # Hosts start the relay for every agent session and a hook at every tool call, so these load
     # nothing that they do not need.
@@ -24,6 +25,16 @@ def main() -> int:
     from .cli import main as command
 
     return command(arguments)
+
+
+def _leave_no_core() -> None:
+    """An image of this process's memory would hold its token."""
+    try:
+        import resource
+    except ImportError:  # Windows makes no such images
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, most))
 
 
 if __name__ == "__main__":
