@@ -108,7 +108,7 @@ async def _run(config: Config, read_again: Callable[[], Config], logs: outputs.L
                 services = daemon.api.services
                 gateway = Gateway(daemon.api, services.connections, services.refusals)
                 bounds = Bounds(services.connections, Readers(), services.refusals)
-                _keep_within(bounds, gateway, config.limits)
+                keep_within(bounds, gateway, config.limits)
                 guard = _guard(config)
                 server = _server(config, daemon, gateway, guard, bounds, ending, open_sockets)
                 daemon.failed.add_done_callback(lambda _: ending.begin())
@@ -318,7 +318,7 @@ def _own_hosts(config: Config) -> list[str]:
     return own_hosts(host, int(port), config.server.hosts)
 
 
-def _keep_within(bounds: Bounds, gateway: Gateway, limits: Limits) -> None:
+def keep_within(bounds: Bounds, gateway: Gateway, limits: Limits) -> None:
     bounds.request_within_s = limits.request_within_s
     bounds.readers.within_s = gateway.answer_within_s = limits.answer_within_s
     bounds.readers.most_bytes = limits.max_unread_mib * 1024 * 1024
@@ -329,7 +329,7 @@ def _adopt(
 ) -> None:
     """Put into force what RELOADED keys say now."""
     daemon.adopt(config)
-    _keep_within(bounds, gateway, config.limits)
+    keep_within(bounds, gateway, config.limits)
     if guard:
         guard.let_in(_own_hosts(config))
     outputs.set_level(config.log.level)

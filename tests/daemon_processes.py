@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -58,6 +59,7 @@ class DaemonProcess:
     `home` holds its state directory, and beside that its socket, its configuration and what it
     prints. `options` are more options of `serve`; `launch` is for Popen, like the user to run as.
     `program` is what the interpreter is given to run the command; a spawn takes what it is then.
+    `descriptors` is the soft limit of them that it starts with.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class DaemonProcess:
         options: Sequence[str] = (),
         python: str = sys.executable,
         environment: dict[str, str] | None = None,
+        descriptors: int | None = None,
         **launch: Any,
     ) -> None:
         self.state_dir = home / "state"
@@ -79,6 +82,7 @@ class DaemonProcess:
         self._options = options
         self._python = python
         self._environment = environment or {"PATH": os.environ["PATH"]}
+        self._descriptors = descriptors
         self._launch = launch
         self._process: subprocess.Popen[bytes] | None = None
         self.callers: list[Caller] = []
@@ -112,9 +116,12 @@ class DaemonProcess:
     def spawn(self, terminal: int | None = None) -> None:
         """In a session of its own, with that terminal if there is one."""
 
-        def take_terminal() -> None:
+        def begin() -> None:
             if terminal is not None:
                 fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+            if self._descriptors is not None:
+                _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (self._descriptors, most))
 
         serve = [self._python, *self.program, "serve", "--config", str(self._config)]
         serve += ["--state-dir", str(self.state_dir), "--socket", str(self.socket)]
@@ -127,7 +134,7 @@ class DaemonProcess:
                 cwd=REPOSITORY,
                 env=self._environment,
                 start_new_session=True,
-                preexec_fn=take_terminal,
+                preexec_fn=begin,
                 **self._launch,
             )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -29,12 +28,7 @@ class TestDescriptors:
     @pytest.fixture
     async def daemon(self, state_dir: Path) -> AsyncIterator[DaemonProcess]:
         """Starts with few descriptors, as a login shell or a container may give it."""
-
-        def few() -> None:
-            _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
-
-        daemon = DaemonProcess(state_dir, preexec_fn=few)
+        daemon = DaemonProcess(state_dir, descriptors=256)
         try:
             await daemon.start()
             yield daemon

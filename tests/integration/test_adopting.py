@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from coordroomsd.config import Config
+from coordroomsd.http.bounds import Bounds
+from coordroomsd.mcp.gateways import Gateway
+from coordroomsd.server import keep_within
 from coordroomsd.settings import Conversations, Limits, Retention
 from coordroomsd.store.sessions import ConnectArguments
 from tests.integration.daemons import NO_LIMITS, Running, config, running
@@ -24,13 +27,29 @@ async def daemon(connect_arguments: ConnectArguments) -> AsyncIterator[Running]:
 
 @pytest.mark.parametrize("key", [key for key in Limits.model_fields if Limits.is_reloaded(key)])
 async def test_each_limit_reaches_what_enforces_it(daemon: Running, key: str) -> None:
-    def enforced() -> tuple[Any, ...]:
-        return dict(daemon.services.buckets.limits), daemon.services.hub.max_waiters
+    services = daemon.services
+    gateway = Gateway(daemon.daemon.api, services.connections, services.refusals)
+    bounds = Bounds(services.connections)
 
+    def adopt(new: Config) -> None:
+        daemon.daemon.adopt(new)
+        keep_within(bounds, gateway, new.limits)
+
+    def enforced() -> tuple[Any, ...]:
+        hub, connections, readers = services.hub, services.connections, bounds.readers
+        return (
+            dict(services.buckets.limits),
+            (hub.max_waiters, hub.max_of_one),
+            (connections.most, connections.most_of_one),
+            (bounds.request_within_s, readers.within_s, gateway.answer_within_s),
+            readers.most_bytes,
+        )
+
+    adopt(config())
     before = enforced()
-    daemon.daemon.adopt(with_limits(**{key: 7}))
+    adopt(with_limits(**{key: 7}))
     assert enforced() != before
-    daemon.daemon.adopt(config())
+    adopt(config())
     assert enforced() == before
 
 

@@ -156,10 +156,10 @@ async def test_what_comes_in_the_very_moment_the_time_is_up_is_shown(
     [waiter] = waiters(daemon)
     wake = RoomWaiters.wake
 
-    def wake_at_the_deadline(room: RoomWaiters, events: Any) -> None:
+    def wake_at_the_deadline(room: RoomWaiters, *what: Any) -> None:
         if first == "the time is up":
             waiter.expire()
-        wake(room, events)
+        wake(room, *what)
         waiter.expire()
 
     monkeypatch.setattr(RoomWaiters, "wake", wake_at_the_deadline)
