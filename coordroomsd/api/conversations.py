@@ -78,7 +78,7 @@ async def page(call: Call) -> Answer:
             "messages": await message_views(call.services.reads, call.room, messages),
             "has_more": has_more,
             "next_sequence": next_sequence,
-            "retention_gap": gap_view(call.room.state, asked.after_sequence),
+            "retention_gap": gap_view(call.room, asked.after_sequence),
         },
     )
 

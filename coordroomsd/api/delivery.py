@@ -36,7 +36,7 @@ async def _unread_in(call: Call, room: LiveRoom, asked: schemas.Unread) -> Json:
         "messages": await message_views(call.services.reads, room, given),
         "through_seq": given[-1].seq if has_more else head,
         "has_more": has_more,
-        "retention_gap": gap_view(room.state, cursor),
+        "retention_gap": gap_view(room, cursor),
         "generation": call.services.generation,
     }
 

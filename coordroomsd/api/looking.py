@@ -117,7 +117,7 @@ def encode(room: LiveRoom, found: Look, generation: str, *, reason: str | None) 
         "next_after_seq": found.next_after_seq,
         "latest_seq": found.latest_seq,
         "has_more": found.has_more,
-        "retention_gap": gap_view(room.state, found.after_seq),
+        "retention_gap": gap_view(room, found.after_seq),
         "generation": generation,
     }
     return b"".join(

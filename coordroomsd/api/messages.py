@@ -108,7 +108,7 @@ async def page(call: Call) -> Answer:
             "next_after_seq": next_after_seq,
             "latest_seq": head,
             "has_more": has_more,
-            "retention_gap": gap_view(call.room.state, asked.after_seq),
+            "retention_gap": gap_view(call.room, asked.after_seq),
             "generation": call.services.generation,
         },
     )
@@ -179,7 +179,7 @@ async def events(call: Call) -> Answer:
             "next_after_seq": next_after_seq,
             "latest_seq": head,
             "has_more": has_more,
-            "retention_gap": gap_view(call.room.state, after_seq),
+            "retention_gap": gap_view(call.room, after_seq),
             "generation": call.services.generation,
         },
     )

@@ -32,6 +32,7 @@ class Stream:
         self._room = call.room
         self._member = member
         self._after_seq = after_seq
+        self._told_gap_to = 0
 
     @classmethod
     async def begin(cls, call: Call) -> Stream:
@@ -54,8 +55,6 @@ class Stream:
         self._room.waiters.add_stream(waiter, self._member.id if self._member else 0)
         try:
             await emit(RETRY)
-            if gap := gap_view(self._room.state, self._after_seq):
-                await emit(_named("gap", gap))
             reason = await self._until_closing(waiter, emit)
             await emit(_named("closing", {"reason": reason}))
         finally:
@@ -66,7 +65,7 @@ class Stream:
         while True:
             try:
                 waiter.rearm()
-                while entries := await self._next_entries():
+                while entries := await self._next_entries(emit):
                     await emit(b"".join(map(_frame, entries)))
                     self._shown(entries[-1].event.seq)
                 if self._call.services.hub.closing:
@@ -78,13 +77,17 @@ class Stream:
             except Refusal as refusal:
                 return "revoked" if refusal.code == "unauthorized" else "left"
 
-    async def _next_entries(self) -> list[Entry]:
+    async def _next_entries(self, emit: Callable[[bytes], Awaitable[None]]) -> list[Entry]:
         entries = self._room.tail.after(self._after_seq)
         if entries is not None:
             return entries
         page = await history.events(
             self._call.services.reads, self._room.state, self._after_seq, _PAGE
         )
+        gap = gap_view(self._room, self._after_seq)
+        if gap and gap["to_seq"] > self._told_gap_to:
+            self._told_gap_to = gap["to_seq"]
+            await emit(_named("gap", gap))
         return [Entry(event) for event in page.events]
 
     def _shown(self, seq: int) -> None:

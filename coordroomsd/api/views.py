@@ -114,11 +114,12 @@ def target_view(message_id: int, message: tuple[str, str, Author] | None) -> Jso
     return {"id": message_id, "kind": kind, "body": body, "author": author_wire(author)}
 
 
-def gap_view(room: Room, after_seq: int) -> Json | None:
-    """What retention has removed after `after_seq`, if anything."""
-    if after_seq + 1 >= room.first_seq:
+def gap_view(room: LiveRoom, after_seq: int) -> Json | None:
+    """What retention has removed after `after_seq`, if anything. Made after what it is about."""
+    first_seq = max(room.state.first_seq, room.cut_at)
+    if after_seq + 1 >= first_seq:
         return None
-    return {"from_seq": after_seq + 1, "to_seq": room.first_seq - 1}
+    return {"from_seq": after_seq + 1, "to_seq": first_seq - 1}
 
 
 def participant_view(participant: Actor | Participant) -> Json:

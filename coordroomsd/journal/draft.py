@@ -204,6 +204,12 @@ class Draft:
         """How many events of each type the batch has."""
         return Counter(event.type for drafted in self.rooms.values() for event in drafted.events)
 
+    def cut(self) -> None:
+        """Let readers know of removals that are about to be committed."""
+        for drafted in self.rooms.values():
+            if drafted.removes:
+                drafted.live.cut_at = drafted.state.first_seq
+
     def refund(self) -> None:
         """The batch is not stored: give back what it took from the buckets."""
         for spent in self._spent:

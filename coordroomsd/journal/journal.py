@@ -178,6 +178,7 @@ class Journal:
             try:
                 draft = await self._decide(batch)
                 rows = draft.rows()
+                draft.cut()
                 if with_positions:
                     taken = self._take_positions(rows)
                     emptied_at = None if self._positions else self._clock.monotonic()

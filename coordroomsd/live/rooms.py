@@ -19,12 +19,17 @@ KEPT_NAMES = 100_000
 
 
 class LiveRoom:
-    """A room in memory. `state` is what is committed; only the journal's publishing replaces it."""
+    """A room in memory. `state` is what is committed; only the journal's publishing replaces it.
 
-    __slots__ = ("__weakref__", "positions", "state", "tail", "waiters")
+    What lies before `cut_at` may be gone from the store: a removal is committed before `state`
+    says so. Where nothing is being removed it is not above `state.first_seq`.
+    """
+
+    __slots__ = ("__weakref__", "cut_at", "positions", "state", "tail", "waiters")
 
     def __init__(self, state: Room, positions: dict[int, Position]) -> None:
         self.state = state
+        self.cut_at = state.first_seq
         self.positions = positions
         self.tail = Tail(state.head)
         self.waiters = RoomWaiters()
