@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -101,6 +102,8 @@ def test_what_happens_shows_by_itself(visit: Visit, house: House, unique: Unique
         )
         seat.set_status("boiling", expires_in_s=2)
         expect(shown).to_contain_text("boiling")
+        fuse = re.compile(r"inline-size: \d\d?\.\d%")
+        expect(shown.locator(".fuse .left")).to_have_attribute("style", fuse)
         expect(shown).not_to_contain_text("boiling")
         seat.take("the stove")
         expect(shown).to_contain_text("the stove")
@@ -130,6 +133,91 @@ def test_who_waits_is_told_from_who_works(visit: Visit, house: House, unique: Un
                 waker.join(room).post("Go on.")
             assert parked.result().events
         expect(dot.first).to_have_attribute("data-presence", "thinking")
+
+
+MINUTE_MS = 60_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "silent_for", "more", "shown"),
+    [
+        ("agent", 0, {}, "thinking"),
+        ("agent", 10, {}, "thinking"),
+        ("agent", 11, {}, "gone 11 min"),
+        ("agent", 90, {"status": {"status": "a long build"}}, "thinking"),
+        ("agent", 90, {"waiting": True}, "waiting"),
+        ("agent", None, {}, "gone"),
+        ("human", 5, {}, "here"),
+        ("human", 6, {}, "gone 6 min"),
+        ("human", 6, {"waiting": True}, "waiting"),
+    ],
+)
+def test_who_has_gone(
+    visit: Visit, kind: str, silent_for: int | None, more: dict[str, Any], shown: str
+) -> None:
+    with visit("ann") as ann:
+        page = ann.sign_in()
+        words = page.evaluate(
+            """async ({ member, silentFor }) => {
+                const { presence } = await import("/page/assets/room/presence.js");
+                const now = Date.now();
+                const at = silentFor === null ? null : new Date(now - silentFor).toISOString();
+                return presence({ ...member, last_seen_at: at }, now).words;
+            }""",
+            {
+                "member": {"kind": kind, "waiting": False, "status": None} | more,
+                "silentFor": None if silent_for is None else silent_for * MINUTE_MS,
+            },
+        )
+        assert words == shown
+
+
+def test_a_question_is_answered_with_one_click(visit: Visit, house: House, unique: Unique) -> None:
+    name = unique("asking")
+    with visit("ann") as ann, house.agent(unique("ida")) as ida:
+        seat = ida.join(name, create=True)
+        asked = seat.post("Shall I merge the branch?", kind="question").message
+        page = ann.sign_in()
+        row = page.get_by_role("region", name="Open questions").get_by_role("listitem")
+        row = row.filter(has_text="Shall I merge the branch?")
+        row.get_by_role("button", name="Yes").dblclick()
+        expect(row).to_have_count(0)
+        expect(page.get_by_role("status").filter(has_text="Answered.")).to_have_count(1)
+        [answer] = [one for one in seat.history().messages if one.kind == "answer"]
+        assert (answer.body, answer.reply_to) == ("Yes.", asked.id)
+        assert answer.author is not None
+        assert (answer.author.name, answer.author.kind) == ("ann", "human")
+
+
+def test_a_question_is_answered_by_the_keyboard_while_others_come(
+    visit: Visit, house: House, unique: Unique
+) -> None:
+    with visit("ann") as ann, house.agent(unique("ida")) as ida:
+        seat = ida.join(unique("asking"), create=True)
+        asked = seat.post("Shall I merge the first branch?", kind="question").message
+        page = ann.sign_in()
+        rows = page.get_by_role("region", name="Open questions").get_by_role("listitem")
+        no = rows.filter(has_text="the first branch").get_by_role("button", name="No")
+        no.focus()
+        seat.post("And the second branch?", kind="question")
+        expect(rows.filter(has_text="And the second branch?")).to_be_visible()
+        expect(no).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(rows.filter(has_text="the first branch")).to_have_count(0)
+        [answer] = [one for one in seat.history().messages if one.kind == "answer"]
+        assert (answer.body, answer.reply_to) == ("No.", asked.id)
+
+
+def test_nobody_answers_oneself(visit: Visit, house: House, unique: Unique) -> None:
+    room = unique("own")
+    with visit("ann") as ann, house.person("ann") as herself:
+        _leave_elsewhere(herself)
+        herself.join(room, create=True).post("Who takes the tests?", kind="question")
+        page = ann.sign_in()
+        row = page.get_by_role("region", name="Open questions").get_by_role("listitem")
+        row = row.filter(has_text=room)
+        expect(row).to_be_visible()
+        expect(row.get_by_role("button")).to_have_count(0)
 
 
 def test_what_one_has_looked_at_is_new_no_more(visit: Visit, busy: str) -> None:
@@ -170,6 +258,24 @@ def test_one_talks_to_somebody_alone(visit: Visit, house: House, unique: Unique)
         expect(page).to_have_url(re.compile("/page/conversations/"))
         page.get_by_role("link", name="coordrooms").click()
         expect(page.get_by_role("region", name="Conversations of two")).to_contain_text(name)
+
+
+def test_an_operator_sees_what_agents_say_to_each_other_and_speaks_to_one(
+    visit: Visit, house: House, unique: Unique
+) -> None:
+    names = unique("ada"), unique("ben")
+    with house.agent(names[0]) as ada, house.agent(names[1]) as ben, visit("boss") as boss:
+        for one in (ada, ben):
+            one.join(unique("room"), create=True)
+        ada.open_conversation(names[1]).send("Yours locks the table.", "note")
+        page = boss.sign_in("--operator")
+        threads = page.get_by_role("region", name="Conversations of two").get_by_role("listitem")
+        thread = threads.filter(has_text=" and ".join(names))
+        expect(thread).to_contain_text("Yours locks the table.")
+        page.get_by_label("Find somebody by name").fill(names[0])
+        page.get_by_role("button", name=f"Talk to {names[0]}").click()
+        expect(page).to_have_url(re.compile("/page/conversations/"))
+        assert "admin" in [one.kind for one in ada.conversations()]
 
 
 def test_an_open_page_is_one_waiter(visit: Visit, house: House, busy: str) -> None:

@@ -23,7 +23,7 @@ class Overview {
     // The daemon's clock less this computer's: leases run out by the daemon's.
     this.offset = 0;
     this.alert = new Alert();
-    this.questions = new Questions();
+    this.questions = new Questions(api, me, this.alert);
     this.people = new People(api, me, this.alert, go);
     this.newRoom = new NewRoom(api, me, go);
     this.summary = el("p", { class: "summary" });
@@ -66,7 +66,7 @@ class Overview {
   ready(now) {
     for (const id of [...this.shown.keys()].filter((id) => !this.fresh.has(id))) this.drop(id);
     this.offset = Date.parse(now) - Date.now();
-    this.isReady = true;
+    this.isReady = this.questions.isAnnouncing = true;
     this.summarize();
   }
 

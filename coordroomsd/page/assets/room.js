@@ -270,8 +270,7 @@ class RoomView {
   async quickAnswer(entry, words) {
     this.alert.clear();
     try {
-      // The same answer to the same question is one message, however often, and wherever, it is clicked.
-      await this.calls.post({ kind: "answer", body: words, replyTo: entry.seq }, `page-answer-${entry.seq}-${words}`);
+      await this.calls.quickAnswer(entry.seq, words);
       this.wrote();
     } catch (error) {
       this.transcript.list.refused(entry.seq, error);

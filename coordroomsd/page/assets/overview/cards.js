@@ -3,8 +3,8 @@
 import { excerpt, line } from "../text.js";
 import { el } from "../room/dom.js";
 import { kindOfParticipant, SIGNS } from "../room/kinds.js";
+import { presence } from "../room/presence.js";
 import { length, share } from "../room/times.js";
-import { presence } from "./presence.js";
 import { refill } from "./refill.js";
 
 const WORDS = 160;

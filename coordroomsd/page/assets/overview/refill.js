@@ -1,9 +1,14 @@
-/** New children for a node; a link in it that had the focus keeps it, if it is still there. */
+/** New children for a node; a link or button in it that had the focus keeps it, if it is still there. */
 export function refill(node, children) {
-  const focused = node.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const focused = node.contains(document.activeElement) ? mark(document.activeElement) : "";
   node.replaceChildren(...children.filter((child) => child !== null && child !== ""));
-  if (focused === null) return;
-  for (const link of node.querySelectorAll("a")) {
-    if (link.getAttribute("href") === focused) link.focus({ preventScroll: true });
+  if (!focused) return;
+  for (const control of node.querySelectorAll("a, button")) {
+    if (mark(control) === focused) control.focus({ preventScroll: true });
   }
+}
+
+/** What stays the same about a control when it is made anew. */
+function mark(control) {
+  return control.id || control.getAttribute("href") || "";
 }

@@ -81,6 +81,11 @@ export class RoomCalls {
     return this.act("POST", "messages", { body: { messages: [message] }, key });
   }
 
+  /** The same answer to the same question is one message, however often, and wherever, it is clicked. */
+  quickAnswer(seq, words) {
+    return this.post({ kind: "answer", body: words, replyTo: seq }, `page-answer-${seq}-${words}`);
+  }
+
   react(seq, reaction, add) {
     return this.act(add ? "PUT" : "DELETE", `messages/${seq}/reactions/${reaction}`);
   }

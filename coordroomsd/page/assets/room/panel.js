@@ -1,11 +1,11 @@
 import { excerpt, line } from "../text.js";
 import { actButton, Alert, el } from "./dom.js";
 import { kindOfParticipant, PERSON, SIGNS } from "./kinds.js";
+import { presence } from "./presence.js";
 import { nameOf } from "./rows.js";
 import { length, share } from "./times.js";
 
-// Seen longer ago than this and not waiting: gone, as far as one can tell.
-const GONE_MS = 5 * 60_000;
+const PRESENCE_SIGNS = { waiting: "◌", thinking: "…", here: PERSON, gone: "∅" };
 const FEW_QUESTIONS = 5;
 const LEASES = [["15 min", 900], ["1 h", 3600], ["4 h", 14_400], ["1 day", 86_400]];
 const SPANS = [["5 min", 300], ["15 min", 900], ["1 h", 3600]];
@@ -85,13 +85,11 @@ export class Panel {
   }
 
   _person(member, now) {
-    const gone = now - Date.parse(member.last_seen_at) > GONE_MS;
-    const [doing, sign] = member.waiting ? ["waiting", "◌"] : gone ? ["gone", "∅"] : ["thinking", "…"];
-    const presence = member.kind === "human" && !gone ? "here" : doing;
+    const { name, words } = presence(member, now);
     const item = el(
       "li",
-      { class: `person-row ${presence}` },
-      el("div", { class: "who" }, nameOf(member), el("span", { class: "presence", title: `last call ${length(now - Date.parse(member.last_seen_at))} ago` }, el("span", { "aria-hidden": "true" }, `${member.kind === "human" && !gone ? PERSON : sign} `), gone ? `gone ${length(now - Date.parse(member.last_seen_at))}` : presence)),
+      { class: `person-row ${name}` },
+      el("div", { class: "who" }, nameOf(member), el("span", { class: "presence", title: lastCall(member, now) }, el("span", { "aria-hidden": "true" }, `${PRESENCE_SIGNS[name]} `), words)),
     );
     if (member.status) {
       item.append(el("div", { class: "doing" }, line(member.status.status)), el("div", { class: "runs" }, this._bar(`Status of ${member.name}`, member.status.since, member.status.expires_at), el("span", { class: "age" }, `for ${length(now - Date.parse(member.status.since))}`)));
@@ -185,4 +183,8 @@ function keepFocus(list, draw) {
   const name = kept.dataset.keep ?? kept.dataset.seq;
   const same = [...list.querySelectorAll("[data-keep], [data-seq]")].find((node) => name && (node.dataset.keep ?? node.dataset.seq) === name);
   (same ?? list.closest("[tabindex]"))?.focus({ preventScroll: true });
+}
+
+function lastCall({ last_seen_at: at }, now) {
+  return at === null ? "no call yet" : `last call ${length(now - Date.parse(at))} ago`;
 }
