@@ -63,8 +63,11 @@ endef
 fuzz: $(VENV)/installed ## read the daemon's description with a fuzzer (REQUESTS=100000)
 	@FUZZ_REQUESTS=$(REQUESTS) $(PATIENT) tests/fuzz $(ARGS)
 
+FIND_CHROMIUM := { command -v chromium || command -v chromium-browser; } > /dev/null
 browser: $(VENV)/installed-for-browser ## drive the page in Debian's Chromium, installed if missing (as root); screenshots in artefacts/
-	@command -v chromium > /dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+	@$(FIND_CHROMIUM) || [ "$$(id -u)" = 0 ] || { \
+	    echo 'There is no Chromium here, and only root can install it: apt install chromium' >&2; exit 1; }
+	@$(FIND_CHROMIUM) || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
 	    --no-install-recommends chromium fonts-dejavu-core fonts-noto-color-emoji > /dev/null; }
 	@$(PYTEST) tests/browser $(ARGS)
 
@@ -86,7 +89,7 @@ wheels: $(VENV)/installed ## build both distributions into dist/
 	@cd client && ../$(PYTHON_HERE) -m hatchling build -t wheel -d ../dist
 
 clean: ## remove what make made; rooms and messages stay
-	@rm -rf $(VENV) dist .hypothesis .mypy_cache .ruff_cache
+	@rm -rf $(VENV) dist artefacts .hypothesis .mypy_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/installed: $(PYTHON_HERE) $(LOCK) pyproject.toml client/pyproject.toml

@@ -258,7 +258,7 @@ def _server(
 ) -> Server:
     services, tokens = daemon.api.services, EnrolledTokens(daemon.people)
     keeper = Keeper(config.state_dir)
-    sessions = Sessions(daemon.people, services.clock, services.new_secret, keeper)
+    sessions = Sessions(daemon.people, services.clock, services.new_secret, keeper, services.hub)
 
     async def serve_page(listener: socket.socket, port: int) -> None:
         guard = Guard(own_hosts(HOST, port, ()))

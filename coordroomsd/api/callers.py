@@ -34,6 +34,8 @@ class Caller:
     credential: Hashable = None
     # The user of this host that a peer of the Unix socket is.
     uid: int | None = None
+    # The session of the page that it is, if it is one: signing out ends parked calls, too.
+    session: Hashable = None
 
 
 class People(Protocol):

@@ -50,7 +50,8 @@ class Stream:
     async def run(self, emit: Callable[[bytes], Awaitable[None]]) -> None:
         """Hand chunks to `emit`, which may take its time, until the stream has to end."""
         hub = self._call.services.hub
-        waiter = Waiter(self._call.request.caller.credential, self._call.actor)
+        caller = self._call.request.caller
+        waiter = Waiter(caller.credential, self._call.actor, caller.session)
         hub.register(waiter, stream=True)
         self._room.waiters.add_stream(waiter, self._member.id if self._member else 0)
         try:

@@ -126,7 +126,8 @@ async def _watched(
 
 async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int) -> Ended:
     services = call.services
-    waiter = Waiter(call.request.caller.credential, call.actor)
+    caller = call.request.caller
+    waiter = Waiter(caller.credential, call.actor, caller.session)
     deadline = _register(call, waiter, watched, timeout_s) if timeout_s else None
     try:
         while True:

@@ -28,14 +28,16 @@ class Waiter:
     anybody, again and again.
     """
 
-    __slots__ = ("_future", "_loop", "_refusal", "credential", "owner", "timed_out", "woken_at")
+    __slots__ = ("_future", "_loop", "_refusal", "credentials", "owner", "timed_out", "woken_at")
 
-    def __init__(self, credential: object = None, owner: Hashable = None) -> None:
+    def __init__(
+        self, credential: Hashable = None, owner: Hashable = None, session: Hashable = None
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[None] = self._loop.create_future()
         self._refusal: Exception | None = None
-        # What the call came in under: revoking it ends the call.
-        self.credential = credential
+        # What the call came in under: revoking any of it ends the call.
+        self.credentials = {one for one in (credential, session) if one is not None}
         # Whose it is: nobody may have more than a part of them.
         self.owner = credential if owner is None else owner
         self.timed_out = False
@@ -156,7 +158,7 @@ class Hub:
         self._waiters: set[Waiter] = set()
         self._streams: set[Waiter] = set()
         # A call may be on its way here while its credential is revoked.
-        self._revoked: set[object] = set()
+        self._revoked: set[Hashable] = set()
         self.closing = False
 
     def statistics(self) -> Statistics:
@@ -164,7 +166,7 @@ class Hub:
 
     def register(self, waiter: Waiter, *, stream: bool = False) -> None:
         """Raises `too_many_waiters`, or `unauthorized` under a credential that was revoked."""
-        if waiter.credential in self._revoked:
+        if not waiter.credentials.isdisjoint(self._revoked):
             raise Refusal("unauthorized", "The token was revoked while the call came in.")
         if len(self._waiters) + len(self._streams) >= self.max_waiters:
             raise Refusal(
@@ -188,11 +190,11 @@ class Hub:
                 if not self._of[waiter.owner]:
                     del self._of[waiter.owner]
 
-    def revoke(self, credential: object, refusal: Exception) -> None:
+    def revoke(self, credential: Hashable, refusal: Exception) -> None:
         """End every call that came in under this credential, which never comes back."""
         self._revoked.add(credential)
         for waiter in [*self._waiters, *self._streams]:
-            if waiter.credential == credential:
+            if credential in waiter.credentials:
                 waiter.end(refusal)
 
     def close(self) -> None:

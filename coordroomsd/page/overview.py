@@ -53,7 +53,7 @@ class Overview:
         self._caller = caller
         self._name = caller.name or ""
         self._cards = Cards(services, self._name, seen)
-        self._waiter = Waiter(caller.credential)
+        self._waiter = Waiter(caller.credential, session=caller.session)
         self._rooms: dict[int, LiveRoom] = {}
         self._sent: dict[int, bytes] = {}
 

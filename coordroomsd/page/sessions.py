@@ -9,7 +9,7 @@ set.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.identities import Enrolled, credential_of, secret_hash
 from coordroomsd.http.credentials import PAGE_HEADER
 from coordroomsd.live.people import People
+from coordroomsd.live.waiters import Hub
 from coordroomsd.page.keeping import Keeper, Session
 
 # A browser takes a second or two to start; whoever finds the link later finds nothing.
@@ -54,15 +55,21 @@ class _Offer(NamedTuple):
 
 
 class Sessions:
-    """`new_secret` gives one that nobody can guess."""
+    """`new_secret` gives one that nobody can guess; `hub` has what goes on in a session."""
 
     def __init__(
-        self, people: People, clock: Clock, new_secret: Callable[[], str], keeper: Keeper
+        self,
+        people: People,
+        clock: Clock,
+        new_secret: Callable[[], str],
+        keeper: Keeper,
+        hub: Hub,
     ) -> None:
         self._people = people
         self._clock = clock
         self._new_secret = new_secret
         self._keeper = keeper
+        self._hub = hub
         self._offers: dict[bytes, _Offer] = {}
 
     def offer(self, caller: Caller) -> Offered:
@@ -124,19 +131,29 @@ class Sessions:
             raise Refusal(
                 "unauthorized", "You are signed out, or were never signed in.", recovery=AGAIN
             )
-        credential: Hashable = credential_of(person)
-        return Caller(person.project, person.kind, person.role, person.name, credential)
+        return Caller(
+            person.project,
+            person.kind,
+            person.role,
+            person.name,
+            credential_of(person),
+            session=session.cookie_hash,
+        )
 
     def end(self, header: Header) -> None:
         """Sign out. Raises as `caller` does."""
-        self.caller(header)
+        ended = self.caller(header).session
         self._keeper.forget(secret_hash(_cookie(header)))
+        self._hub.revoke(ended, Refusal("unauthorized", "You signed out.", recovery=AGAIN))
 
     def _keep(self, session: Session, now: datetime) -> None:
         others = [one for one in self._keeper.sessions.values() if one.expires_at > now]
         of_person = [one for one in others if one[2:4] == session[2:4]]
         too_many = of_person[: max(0, len(of_person) + 1 - SESSIONS_EACH)]
         self._keeper.replace([*(one for one in others if one not in too_many), session])
+        for one in too_many:
+            displaced = "You signed in to this page in many other browsers since."
+            self._hub.revoke(one.cookie_hash, Refusal("unauthorized", displaced, recovery=AGAIN))
 
 
 def check_is_own(header: Header) -> None:

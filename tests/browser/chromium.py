@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-# None of these changes how a page behaves: root has no sandbox, nothing is sent home.
+# None of these changes how a page behaves. Root, and many a container, has no sandbox; all that is
+# visited is a daemon of the test's own.
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

@@ -90,8 +90,14 @@ class Browser:
     @contextmanager
     def overview(self, seen: dict[str, int] | None = None) -> Iterator[Iterator[tuple[str, Any]]]:
         """Events as they come, by name."""
+        with self.stream("/page/api/overview", {"seen": seen or {}}) as events:
+            yield events
+
+    @contextmanager
+    def stream(self, path: str, body: Any = None) -> Iterator[Iterator[tuple[str, Any]]]:
         connection = http.client.HTTPConnection(self.address, timeout=GIVE_UP_AFTER_S)
-        self.send(connection, "POST", "/page/api/overview", {"seen": seen or {}})
+        method = "GET" if body is None else "POST"
+        self.send(connection, method, path, body, {"Accept": "text/event-stream"})
         response = connection.getresponse()
         assert response.status == 200, response.read()
 
@@ -159,6 +165,21 @@ def test_a_person_comes_in_by_a_link_and_makes_calls_as_oneself(
     assert Browser(made["origin"]).sign_in(made["path"]).outcome == "unauthorized"
     assert browser.call("DELETE", "/page/api/session").status == 200
     assert browser.call("GET", "/api/v1/me").outcome == "unauthorized"
+
+
+def test_signing_out_ends_what_is_open_in_that_browser_alone(ann: Caller) -> None:
+    leaving, staying = signed_in(ann), signed_in(ann)
+    room = ann.ok("POST", "/rooms", {"name": f"left-{next(_numbers)}"})["room"]["id"]
+    with leaving.overview() as events, staying.overview() as others:
+        assert next(events)[0] == "card"
+        assert next(others)[0] == "card"
+        with leaving.stream(f"/api/v1/rooms/{room}/events") as log:
+            assert leaving.call("DELETE", "/page/api/session").status == 200
+            for ended in (events, log):
+                closing = [data for name, data in ended if name == "closing"]
+                assert closing == [{"reason": "revoked"}]
+        ann.ok("POST", f"/rooms/{room}/leave")
+        assert next(data for name, data in others if name == "card" and not data["members"])
 
 
 def test_agents_and_who_names_nobody_get_no_link(daemon: SocketDaemon) -> None:

@@ -274,6 +274,19 @@ class TestHub:
         assert not is_woken(bob)
         assert not is_woken(nobody)
 
+    async def test_ending_a_session_ends_its_own_calls_alone(self) -> None:
+        hub = Hub(10)
+        here, there, command = Waiter("ada", session=1), Waiter("ada", session=2), Waiter("ada")
+        for waiter in (here, there, command):
+            hub.register(waiter)
+        hub.revoke(1, Refusal("unauthorized", "Signed out."))
+        with pytest.raises(Refusal, match="unauthorized"):
+            await here.parked()
+        assert not is_woken(there)
+        assert not is_woken(command)
+        with pytest.raises(Refusal, match="unauthorized"):
+            hub.register(Waiter("ada", session=1))
+
     async def test_what_comes_in_under_a_revoked_credential_is_refused(self) -> None:
         hub = Hub(10)
         hub.revoke("ada", Refusal("unauthorized", "Revoked."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from coordroomsd.api.callers import Caller
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.identities import Enrolled, secret_hash
 from coordroomsd.live.people import People
+from coordroomsd.live.waiters import Hub
 from coordroomsd.page.keeping import FILE, Keeper
 from coordroomsd.page.sessions import (
     CODE_LASTS,
@@ -33,8 +34,20 @@ def caller_of(one: Enrolled) -> Caller:
     return Caller(one.project, one.kind, one.role, one.name)
 
 
+class RevokedHub(Hub):
+    """Keeps what was revoked."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.revoked: list[Hashable] = []
+
+    def revoke(self, credential: Hashable, refusal: Exception) -> None:
+        self.revoked.append(credential)
+
+
 class Page(NamedTuple):
     sessions: Sessions
+    hub: RevokedHub
     people: People
     clock: FakeClock
     state_dir: Path
@@ -47,11 +60,11 @@ class Page(NamedTuple):
 
 
 def page_at(state_dir: Path, people: People, clock: FakeClock) -> Page:
-    numbers = count()
+    numbers, hub = count(), RevokedHub()
     sessions = Sessions(
-        people, clock, lambda: f"secret-{id(numbers)}-{next(numbers)}", Keeper(state_dir)
+        people, clock, lambda: f"secret-{id(numbers)}-{next(numbers)}", Keeper(state_dir), hub
     )
-    return Page(sessions, people, clock, state_dir)
+    return Page(sessions, hub, people, clock, state_dir)
 
 
 @pytest.fixture
@@ -141,7 +154,9 @@ def test_a_session_outlives_a_restart_and_ends_in_time(page: Page) -> None:
 
 def test_signing_out_ends_the_session_for_good(page: Page) -> None:
     opened, other = page.signed_in(), page.signed_in()
+    session = page.sessions.caller(request(opened)).session
     page.sessions.end(request(opened))
+    assert page.hub.revoked == [session]
     for now in (page, page.after_a_restart()):
         assert outcome(now.sessions.caller, request(opened)) == "unauthorized"
         assert outcome(now.sessions.caller, request(other)) == "ok"
@@ -156,7 +171,11 @@ def test_a_session_ends_with_the_token_that_began_it(page: Page, token_hash: byt
 
 
 def test_a_person_has_so_many_sessions_and_the_oldest_makes_room(page: Page) -> None:
-    opened = [page.signed_in() for _ in range(SESSIONS_EACH + 1)]
+    opened = [page.signed_in() for _ in range(SESSIONS_EACH)]
+    oldest = page.sessions.caller(request(opened[0])).session
+    assert page.hub.revoked == []
+    opened.append(page.signed_in())
+    assert page.hub.revoked == [oldest]
     outcomes = [outcome(page.sessions.caller, request(one)) for one in opened]
     assert outcomes == ["unauthorized", *["ok"] * SESSIONS_EACH]
 
