@@ -61,9 +61,16 @@ class ConfiguredServer:
         )  # fmt: skip
         await self._serve(data)
 
-    async def stop(self) -> None:
+    async def crash(self) -> None:
         if self._child is not None:
             await self._child.stop([(signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0)])
+
+    async def start_again(self) -> None:
+        """After a crash."""
+        await self._serve(self.directory / "data")
+
+    async def stop(self) -> None:
+        await self.crash()
         shutil.rmtree(self.directory)
 
     async def _serve(self, data: Path, *settings: str) -> None:
@@ -83,7 +90,7 @@ class ConfiguredServer:
 
     def _directory_of_user(self, name: str) -> Path:
         path = self.directory / name
-        path.mkdir(mode=0o700)
+        path.mkdir(mode=0o700, exist_ok=True)
         self._user.own(path)
         return path
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import asyncpg
 
-from coordroomsd.store import disk_space, ownership, sessions
+from coordroomsd.store import disk_space, ownership, places, sessions
 from coordroomsd.store.errors import DatabaseUnsuitableError, OwnershipLostError, StoreError
 from coordroomsd.store.migrate import migrate
 from coordroomsd.store.ownership import Session, Tenure
@@ -106,6 +106,7 @@ class Database:
             await _warn_when_not_durable(writer, sessions.describe(arguments))
             await ownership.take(writer)
             applied = await migrate(writer)
+            await places.recognise(writer)
             tenure = await ownership.sign(writer, owner)
             session = await ownership.current_session(writer)
             undo.pop_all()
@@ -184,6 +185,8 @@ class Database:
             undo.callback(writer.terminate)
             tenure = await ownership.take_back(writer, self._session, self._tenure)
             session = await ownership.current_session(writer)
+            # They may be with another server, which was the primary.
+            await self.reads.renew()
             undo.pop_all()
         self.writer, self._session, self._tenure = writer, session, tenure
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import asyncpg
 
+from coordroomsd.store import places
 from coordroomsd.store.errors import DatabaseOwnedError, OwnershipLostError
 
 # The first 63 bits of SHA-256("coordroomsd"); locks are each database's own.
@@ -27,10 +28,6 @@ _HOLDER: Final = """
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND l.classid::bigint << 32 | l.objid::bigint = $1
-"""
-
-_NEW_GENERATION: Final = """
-    UPDATE journal SET generation = replace(gen_random_uuid()::text, '-', '') RETURNING generation
 """
 
 
@@ -106,7 +103,7 @@ async def take_back(connection: asyncpg.Connection, before: Session, tenure: Ten
             "again to read what is there now"
         )
     if row["batch"] < tenure.batch:
-        generation = await connection.fetchval(_NEW_GENERATION)
+        generation = await places.begin_generation(connection)
         raise OwnershipLostError(
             f"the database has lost what was committed: its last batch is {row['batch']}, and was "
             f"{tenure.batch} (was a standby promoted that was behind, or an older copy put back?). "
@@ -118,6 +115,7 @@ async def take_back(connection: asyncpg.Connection, before: Session, tenure: Ten
             f"another coordroomsd had the database while the connection was lost ({row['owner']}). "
             "This one ends; start it again to read what the other wrote"
         )
+    await places.move(connection)
     return _tenure(row)
 
 

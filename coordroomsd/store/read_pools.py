@@ -16,6 +16,14 @@ from coordroomsd.store.sessions import ConnectArguments
 PATIENCE_S: Final = 5.0
 _LOOK_EVERY_S: Final = 0.02
 
+# While a standby takes over there are only standbys.
+_AWAY: Final = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.TargetServerAttributeNotMatched,
+)
+
 T = TypeVar("T")
 
 
@@ -72,6 +80,10 @@ class ReadPool:
         async with self._session() as session:
             return await read(session)
 
+    async def renew(self) -> None:
+        """Make new sessions from now on; what is being read is read to its end."""
+        await self.pool.expire_connections()
+
     async def close(self, within_s: float) -> None:
         """Waits for reads that are under way, but not for long."""
         if self._looking:
@@ -101,7 +113,7 @@ class ReadPool:
         while True:
             try:
                 return await self.pool.acquire()
-            except (OSError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError):
+            except _AWAY:
                 left = deadline - asyncio.get_running_loop().time()
                 if left <= 0:
                     raise
@@ -121,7 +133,7 @@ class ReadPool:
                     try:
                         async with self.pool.acquire():
                             return
-                    except (OSError, asyncpg.PostgresError):
+                    except (*_AWAY, asyncpg.PostgresError):
                         continue
         except TimeoutError:
             pass

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import asyncpg
 
+from coordroomsd.store import hosts
 from coordroomsd.store.errors import DatabaseUnreachableError, DatabaseUnsuitableError
 
 # What asyncpg.connect takes by keyword, or a postgresql:// URL.
@@ -73,38 +74,22 @@ RESTORE_SETTINGS: Final = (
     WRITE_SETTINGS | _FOR_ARCHIVES | {"application_name": "coordroomsd restore"}
 )
 
-# It starts or recovers; or has no place free; or its socket's queue, which is twice as long as it
-# has places, is full, as after many cancelled queries: each is a connection of its own.
-_PASSING: Final = (
-    asyncpg.CannotConnectNowError,
-    asyncpg.TooManyConnectionsError,
-    BlockingIOError,
-)
-
-# Nothing but what this matches is shown: in a URL with a stray sign of the syntax, the password
-# could be anywhere.
-_DESCRIBABLE: Final = re.compile(
-    r"postgres(?:ql)?://(?:[^/?#@]*@)?(?P<hosts>(?:[\w.\-]*|\[[0-9a-fA-F:.]+\])"
-    r"(?::\d+)?(?:,(?:[\w.\-]*|\[[0-9a-fA-F:.]+\])(?::\d+)?)*)"
-    r"(?:/(?P<database>[\w.\-%]*))?(?:\?(?P<query>[^#@]*))?"
-)
-
 
 def describe(arguments: ConnectArguments) -> str:
     """Which database these arguments mean, for a message: never with the password."""
     if isinstance(arguments, str):
-        match = _DESCRIBABLE.fullmatch(arguments)
+        match = hosts.URL.fullmatch(arguments)
         if match is None:
             return "the configured database"
         in_query = re.search(r"(?:^|&)host=([^&]*)", match["query"] or "")
-        hosts, database = match["hosts"] or (in_query[1] if in_query else ""), match["database"]
+        place, database = match["hosts"] or (in_query[1] if in_query else ""), match["database"]
     else:
-        hosts, database = arguments.get("host", ""), arguments.get("database", "")
+        place, database = arguments.get("host", ""), arguments.get("database", "")
         port = arguments.get("port")
-        if port and not str(hosts).startswith("/"):
-            hosts = f"{hosts}:{port}"
+        if port and not str(place).startswith("/"):
+            place = f"{place}:{port}"
     named = f"the database {database}" if database else "the database"
-    return f"{named} at {hosts}" if hosts else named
+    return f"{named} at {place}" if place else named
 
 
 async def connect(arguments: ConnectArguments, settings: Mapping[str, str]) -> asyncpg.Connection:
@@ -149,8 +134,8 @@ async def _connect_patiently(*arguments: Any, **options: Any) -> asyncpg.Connect
     deadline = loop.time() + CONNECT_WITHIN_S
     while True:
         try:
-            return await asyncpg.connect(*arguments, **options)
-        except _PASSING:
+            return await hosts.connect(*arguments, **options)
+        except hosts.PASSING:
             if loop.time() > deadline:
                 raise
         await asyncio.sleep(0.02)
@@ -175,7 +160,8 @@ def refusals_explained(arguments: ConnectArguments) -> Iterator[None]:
         yield
     except asyncpg.TargetServerAttributeNotMatched:
         raise DatabaseUnsuitableError(
-            f"{where} is a standby, which cannot be written to; configure the primary's address"
+            f"{where} is a standby, which cannot be written to; promote it, or configure the "
+            "primary's address"
         ) from None
     except asyncpg.UndefinedObjectError as error:
         raise DatabaseUnsuitableError(

@@ -172,6 +172,16 @@ class TestReopening:
         assert after.generation not in ("", before)
         await after.close()
 
+    async def test_one_that_has_moved_and_lost_nothing_keeps_its_generation(
+        self, address: ConnectArguments, opened: Database
+    ) -> None:
+        before = opened.generation
+        await execute(address, "UPDATE journal SET place = 'elsewhere'")
+        await end_session(address, opened)
+        await opened.reopen_writer()
+        assert opened.generation == before
+        assert await opened.writer.fetchval("SELECT place FROM journal") != "elsewhere"
+
     async def test_reads_come_back_by_themselves(
         self, address: ConnectArguments, opened: Database
     ) -> None:
