@@ -18,8 +18,7 @@ __all__ = ["made_state"]
 ROUNDS: Final = int(os.environ.get("FAULT_ROUNDS", "5"))
 # Of the faults that are no kill at a random moment: once within the suite.
 FEW: Final = 1 if ROUNDS < 20 else 20
-# A halt of half a minute, three times; within the suite a shorter one.
-STANDSTILLS: Final = 1 if ROUNDS < 20 else 3
+# Half a minute; within the suite a shorter one.
 STANDSTILL_S: Final = 5 if ROUNDS < 20 else 30
 SEED: Final = os.environ.get("FAULT_SEED") or str(random.SystemRandom().randrange(10**6))
 
@@ -39,11 +38,6 @@ def rounds(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def few_rounds() -> int:
     return FEW
-
-
-@pytest.fixture
-def standstills() -> int:
-    return STANDSTILLS
 
 
 @pytest.fixture

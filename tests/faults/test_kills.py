@@ -124,9 +124,9 @@ async def test_an_end_in_good_order_loses_nothing(
 
 @pytest.mark.parametrize("fault", STOPS, ids=lambda fault: fault.__name__)
 async def test_a_standstill_is_a_pause(
-    daemon: DaemonProcess, fault: Fault, standstills: int, chances: random.Random
+    daemon: DaemonProcess, fault: Fault, few_rounds: int, chances: random.Random
 ) -> None:
-    for number in range(standstills):
+    for number in range(few_rounds):
         await one_round(daemon, fault, chances, f"room-{number}")
     assert await daemon.end() == 0
     assert "ERROR" not in daemon.read_log()

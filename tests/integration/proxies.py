@@ -19,6 +19,8 @@ _CHUNK = 64 * 1024
 class Cut(Enum):
     # The statement never reaches the server.
     BEFORE_THE_COMMIT = auto()
+    # The server has the statement, and is still at it when the client comes back.
+    DURING_THE_COMMIT = auto()
     # The server has committed, and the client never hears of it.
     AFTER_THE_COMMIT = auto()
 
@@ -67,10 +69,12 @@ class Proxy:
             while chunk := await from_client.read(_CHUNK):
                 if self._cut is not None and self._needle in chunk:
                     cut, self._cut = self._cut, None
-                    if cut is Cut.AFTER_THE_COMMIT:
+                    if cut is not Cut.BEFORE_THE_COMMIT:
                         replies.cancel()
                         await asyncio.wait([replies])
+                        # It has the bytes at once: its buffer is larger than a chunk.
                         to_server.write(chunk)
+                    if cut is Cut.AFTER_THE_COMMIT:
                         await _until_ready(from_server, from_client, to_server)
                     self.cuts += 1
                     break
