@@ -39,7 +39,7 @@ class Caller:
 
     def __init__(self, socket: Path, name: str | None = None) -> None:
         self.name = name
-        self._socket = socket
+        self.socket = socket
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def call(
@@ -56,7 +56,7 @@ class Caller:
         text = self._request(method, base + path, body, idempotency_key, query)
         try:
             reader, writer = self._streams = self._streams or await asyncio.open_unix_connection(
-                self._socket, limit=1 << 26
+                self.socket, limit=1 << 26
             )
             writer.write(text)
             return await _reply(reader)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
 
 from tests.daemon_processes import DaemonProcess
+from tests.faults.agents import Agent, LibraryAgent, ToolAgent
 from tests.faults.ledgers import Ledger
 from tests.faults.parties import LONGEST_PAUSE_S, WAITERS, WRITING, Party, Waiter, Writer
 from tests.http_callers import Caller
@@ -15,6 +16,9 @@ from tests.model import checker
 from tests.model.checker import Json
 
 P = TypeVar("P", bound=Party)
+
+# How many there are of each.
+AGENTS: Final[Sequence[type[Agent]]] = (*[LibraryAgent] * 2, *[ToolAgent] * 2)
 
 
 class Traffic:
@@ -27,7 +31,7 @@ class Traffic:
         self._chances = chances
         self._path = f"/rooms/{name}"
         self._busy: list[Party] = []
-        self._waiters: list[Waiter] = []
+        self._waiters: list[Waiter | Agent] = []
         self._stopping = False
         self._answered = asyncio.Event()
 
@@ -37,6 +41,8 @@ class Traffic:
             self._busy.append(await self._join(role, number))
         for number in range(WAITERS):
             self._waiters.append(await self._join(Waiter, number))
+        for number, role in enumerate(AGENTS):
+            self._waiters.append(await self._join(role, number))
 
     async def flow(self) -> None:
         """Call and follow until `stop`, and then until everybody was shown everything."""
@@ -74,9 +80,13 @@ class Traffic:
             self._answered.set()
             await asyncio.sleep(self._chances.uniform(0, LONGEST_PAUSE_S))
 
-    async def _follow(self, waiter: Waiter) -> None:
-        while not waiter.has_heard_all:
-            await waiter.step()
+    async def _follow(self, waiter: Waiter | Agent) -> None:
+        try:
+            while not waiter.has_heard_all:
+                await waiter.step()
+        finally:
+            if isinstance(waiter, Agent):
+                waiter.close()
 
     async def _until(self, condition: Callable[[], bool]) -> None:
         while not condition():

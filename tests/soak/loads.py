@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -12,7 +11,7 @@ from typing import Final
 
 from tests.faults.strangers import connected
 from tests.http_callers import Caller, Reply
-from tests.model.checker import Json
+from tests.mcp_callers import ToolCaller
 
 ROOMS: Final = 10
 # In each room; each of them calls, and some wait beside that.
@@ -131,27 +130,12 @@ class Member:
             await asyncio.sleep(self._chances.uniform(0, 1))
 
     async def _use_tools(self) -> None:
-        reader, writer = await asyncio.open_unix_connection(
-            self._socket.with_name("s-mcp.sock"), limit=1 << 24
-        )
-        info = {"name": "soak", "version": "1"}
-        for number, (method, params) in enumerate(
-            [
-                ("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}}),
-                ("tools/list", {}),
-                ("tools/call", {"name": "list_active_rooms", "arguments": {}}),
-            ]
-        ):
-            extra = {"clientInfo": info} if method == "initialize" else {}
-            asked: Json = {"jsonrpc": "2.0", "id": number, "method": method}
-            writer.write(json.dumps(asked | {"params": params | extra}).encode() + b"\n")
-            answer = json.loads(await reader.readline())
-            if "result" not in answer:
-                raise UnexpectedError(f"{method}: {answer}")
-            if method == "initialize":
-                writer.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n')
-        writer.close()
-        await writer.wait_closed()
+        tools = ToolCaller(self._socket.with_name("s-mcp.sock"), self._name)
+        await tools.list()
+        given = await tools.use("list_active_rooms")
+        if "code" in given:
+            raise UnexpectedError(f"list_active_rooms: {given}")
+        tools.close()
 
     def _request(self, path: str, header: str) -> bytes:
         lines = [f"GET /api/v1{path} HTTP/1.1", "Host: localhost", header]
