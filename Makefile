@@ -79,7 +79,7 @@ hosts: $(VENV)/installed ## drive the real agent hosts, pinned, from npm (1.5 GB
 lock: $(PYTHON_HERE) ## resolve the dependencies anew (ARGS=--upgrade for newer versions)
 	@$(PYTHON_HERE) -m venv $(VENV)/uv
 	@$(VENV)/uv/bin/python -m pip install -qq 'uv>=0.13,<0.14'
-	@$(COMPILE) pyproject.toml client/pyproject.toml --group dev -o $(LOCK) $(ARGS)
+	@$(COMPILE) pyproject.toml client/pyproject.toml --extra otel --group dev -o $(LOCK) $(ARGS)
 	@$(COMPILE) --group dev-bench -c $(LOCK) -o $(BENCH_LOCK) $(ARGS)
 	@$(COMPILE) --group dev-browser -c $(LOCK) -o $(BROWSER_LOCK) $(ARGS)
 

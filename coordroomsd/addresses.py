@@ -59,6 +59,18 @@ def check_database_url(url: str) -> str:
     return url
 
 
+def check_collector_url(url: str) -> str:
+    """:raises ValueError: not a URL that traces could be sent to."""
+    try:
+        parts = urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url or "@" in parts.netloc or parts.fragment:
+        raise ValueError("should be like http://127.0.0.1:4318/v1/traces, without a password")
+    return url
+
+
 def without_password(url: str) -> str:
     """`url` as it may be shown: its password, and parameters that hold one, replaced by `***`."""
     # Up to the last @, so that a password with a bare sign of the syntax is covered too.

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from coordroomsd import readings
+from coordroomsd import readings, telemetry
 from coordroomsd.api.pipeline import Api, refusal_of
 from coordroomsd.api.services import Services
 from coordroomsd.chores import (
@@ -42,6 +42,7 @@ from coordroomsd.live.positions import Positions
 from coordroomsd.live.refusals import Refusals
 from coordroomsd.live.rooms import Rooms
 from coordroomsd.live.timers import Timers
+from coordroomsd.live.tracing import Tracing
 from coordroomsd.live.unindexed import Unindexed
 from coordroomsd.live.waiters import Hub
 from coordroomsd.live.wakes import Wakes
@@ -86,8 +87,9 @@ class Daemon:
 async def opened(config: Config) -> AsyncIterator[Daemon]:
     """A daemon with the database that the configuration names, from ready to closed.
 
-    Raises StoreError when the database cannot be had.
+    Raises StoreError when the database cannot be had, ConfigurationError when a package is missing.
     """
+    telemetry.check(config.tracing)
     owner = f"{socket.gethostname()}, pid {os.getpid()}"
     if config.database.url is not None:
         async with _with_database(
@@ -127,6 +129,21 @@ async def running(
     `jitter` gives numbers from 0 up to 1.
     """
     clock = clock or SteadyClock(await database.writer.fetchval("SELECT clock_timestamp()"))
+    async with (
+        telemetry.opened(config.tracing, clock.monotonic) as tracing,
+        _running(config, database, clock, jitter, tracing) as daemon,
+    ):
+        yield daemon
+
+
+@asynccontextmanager
+async def _running(
+    config: Config,
+    database: Database,
+    clock: Clock,
+    jitter: Callable[[], float],
+    tracing: Tracing,
+) -> AsyncIterator[Daemon]:
     rooms, participants = Rooms(database.reads), Participants(database.reads)
     positions, buckets = Positions(), Buckets(_limits(config.limits), clock)
 
@@ -168,6 +185,7 @@ async def running(
         metrics,
         Refusals(metrics),
         connections,
+        tracing,
     )
 
     in_force = config

@@ -5,22 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator
 from datetime import timedelta
 
 import asyncpg
 
-from coordroomsd.api.pipeline import refusal_of
 from coordroomsd.clock import Clock
 from coordroomsd.domain.claims import EndOverdue
 from coordroomsd.domain.commands import Decision
-from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.retention import Remove
 from coordroomsd.journal.journal import Journal
 from coordroomsd.journal.submissions import Answer
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.timers import Timers
 from coordroomsd.live.unindexed import Unindexed
+from coordroomsd.logs.troubles import Trouble
 from coordroomsd.settings import Retention
 from coordroomsd.store import reads, upkeep
 from coordroomsd.store.database import Database
@@ -46,20 +44,24 @@ PAUSE_BETWEEN_REMOVALS_S = 0.02
 async def end_what_runs_out(journal: Journal, timers: Timers, clock: Clock) -> None:
     """Let the journal end statuses and claims at their deadlines. Runs until cancelled."""
 
-    async def end_in(room_id: int) -> Refusal | None:
+    trouble = Trouble(logger, "end all that has run out")
+
+    async def end_in(room_id: int) -> Exception | None:
         try:
             await journal.execute(EndOverdue(room_id), lambda _, __: Answer(200, b""))
         except Exception as error:
             # Whatever is wrong with one room, the others' deadlines go on.
             timers.arm(room_id, clock.now() + RETRY_AFTER)
-            return refusal_of(error)
+            return error
         return None
 
     while True:
         due = await timers.due()
-        refusals = [refusal for refusal in await asyncio.gather(*map(end_in, due)) if refusal]
-        if refusals:
-            logger.warning("what ran out in %d rooms has to wait: %s", len(refusals), refusals[0])
+        errors = [error for error in await asyncio.gather(*map(end_in, due)) if error]
+        if errors:
+            trouble.met(errors[0])
+        else:
+            trouble.over()
 
 
 async def look_at_the_loop(metrics: Metrics, clock: Clock) -> None:
@@ -78,16 +80,18 @@ async def arm_deadlines(database: Database, timers: Timers, clock: Clock) -> Non
 
 async def look_for_deadlines(database: Database, timers: Timers, clock: Clock) -> None:
     """Runs until cancelled."""
+    trouble = Trouble(logger, "look for deadlines")
     while True:
         await asyncio.sleep(LOOK_FOR_DEADLINES_EVERY_S)
-        with _told_of_failure("look for deadlines"):
+        with trouble.told():
             await arm_deadlines(database, timers, clock)
 
 
 async def forget_what_is_old(database: Database, clock: Clock) -> None:
     """Runs until cancelled."""
+    trouble = Trouble(logger, "forget old answers and offers")
     while True:
-        with _told_of_failure("forget old answers and offers"):
+        with trouble.told():
             await upkeep.forget_answers(database, clock.now() - KEEP_ANSWERS)
             await upkeep.forget_offers(database, clock.now() - KEEP_ANSWERS)
         await asyncio.sleep(FORGET_EVERY_S)
@@ -98,10 +102,11 @@ async def index_words(database: Database, unindexed: Unindexed, clock: Clock) ->
 
     Runs until cancelled.
     """
+    trouble = Trouble(logger, "read messages into the search index")
     while True:
         await unindexed.some()
         await asyncio.sleep(INDEX_AFTER_S)
-        with _told_of_failure("read messages into the search index"):
+        with trouble.told():
             async with database.side_session() as session:
                 await index_all(session, unindexed, clock)
 
@@ -143,9 +148,10 @@ class Sweeping:
 
     async def run(self, journal: Journal) -> None:
         """Runs until cancelled."""
+        trouble = Trouble(logger, "remove what retention does not keep")
         while True:
             self._hastened.clear()
-            with _told_of_failure("remove what retention does not keep"):
+            with trouble.told():
                 for room_id, first_seq in await reads.over_policy(
                     self._database.reads,
                     self._default.max_age_s,
@@ -171,12 +177,3 @@ class Sweeping:
             if reached == before:
                 return
             await asyncio.sleep(PAUSE_BETWEEN_REMOVALS_S)
-
-
-@contextlib.contextmanager
-def _told_of_failure(what: str) -> Iterator[None]:
-    """A chore that fails is tried again at its next time."""
-    try:
-        yield
-    except Exception as error:
-        logger.warning("could not %s: %s", what, refusal_of(error).detail)

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TypeVar
 
-from coordroomsd import __version__, addresses, archiving
+from coordroomsd import __version__, addresses, archiving, telemetry
 from coordroomsd.config import Config, ConfigurationError, load
 from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
@@ -82,6 +82,7 @@ def _end_before_anything_began(number: int, frame: FrameType | None) -> NoReturn
 
 def check_config(options: Options) -> int:
     config = _configuration(options)
+    telemetry.check(config.tracing)
     if options.quiet:
         return DONE
     file = options.config or Account().config_file()

@@ -106,7 +106,9 @@ async def _run(config: Config, read_again: Callable[[], Config], logs: outputs.L
             with contextlib.ExitStack() as open_sockets:
                 listeners = open_listeners(config, open_sockets)
                 services = daemon.api.services
-                gateway = Gateway(daemon.api, services.connections, services.refusals)
+                gateway = Gateway(
+                    daemon.api, services.connections, services.refusals, services.tracing
+                )
                 bounds = Bounds(services.connections, Readers(), services.refusals)
                 keep_within(bounds, gateway, config.limits)
                 guard = _guard(config)

@@ -21,7 +21,13 @@ from pydantic import (
     model_validator,
 )
 
-from coordroomsd.addresses import Listen, check_database_url, check_socket_path, parse_listen
+from coordroomsd.addresses import (
+    Listen,
+    check_collector_url,
+    check_database_url,
+    check_socket_path,
+    parse_listen,
+)
 
 
 def _socket_path(value: object) -> Path:
@@ -158,6 +164,13 @@ class Log(Section):
     format: Literal["auto", "text", "json"] = "auto"
 
 
+class Tracing(Section):
+    """Without `endpoint` nothing is traced."""
+
+    endpoint: Annotated[str, AfterValidator(check_collector_url)] | None = None
+    ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
+
+
 class Cluster(Section):
     bus: Literal["none"] = "none"
 
@@ -170,6 +183,7 @@ SECTIONS: Mapping[str, type[Section]] = MappingProxyType(
         "retention": Retention,
         "conversations": Conversations,
         "log": Log,
+        "tracing": Tracing,
         "cluster": Cluster,
     }
 )
@@ -190,5 +204,6 @@ class Config:
     retention: Retention
     conversations: Conversations
     log: Log
+    tracing: Tracing
     cluster: Cluster
     sources: Mapping[str, str] = field(compare=False)

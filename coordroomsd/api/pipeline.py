@@ -21,7 +21,9 @@ from coordroomsd.api.operations import OPERATIONS
 from coordroomsd.api.routes import Routes
 from coordroomsd.api.services import Services
 from coordroomsd.domain.errors import Refusal, invalid
+from coordroomsd.domain.members import reference
 from coordroomsd.journal.submissions import Answer, KeyedCall
+from coordroomsd.live.tracing import CURRENT
 from coordroomsd.store import faults, reads
 
 logger = logging.getLogger(__name__)
@@ -58,16 +60,22 @@ class Api:
             for value in ([values] if isinstance(values, str) else values)
         ]
         name = method
-        try:
-            operation, parameters = self.routes.match(method, path)
-            name = operation.id
-            request = Request(caller, parameters, pairs, body, conversation, key)
-            return await self.run(await self.opened(operation, request))
-        except Exception as error:
-            refusal = refusal_of(error)
-            origin = caller.name or f"uid {caller.uid}"
-            self.services.refusals.note(refusal, f"{name}, a tool's", origin, conversation)
-            return Answer(refusal.status, orjson.dumps(refusal.problem()))
+        with self.services.tracing.span(method) as span:
+            try:
+                operation, parameters = self.routes.match(method, path)
+                name = operation.id
+                request = Request(caller, parameters, pairs, body, conversation, key)
+                answer = await self.run(await self.opened(operation, request))
+                code = None
+            except Exception as error:
+                refusal = refusal_of(error)
+                origin = caller.name or f"uid {caller.uid}"
+                self.services.refusals.note(refusal, f"{name}, a tool's", origin, conversation)
+                answer = Answer(refusal.status, orjson.dumps(refusal.problem()))
+                code = refusal.code
+            if span:
+                span.answered(answer.status, code)
+            return answer
 
     async def run(self, call: Call) -> Answer:
         """Raises Refusal; anything else that it raises is a bug or a lost database."""
@@ -83,14 +91,22 @@ class Api:
     async def opened(self, operation: Operation, request: Request) -> Call:
         """The call with its participant and its room."""
         self.services.metrics.calls.add(operation.id)
+        span = CURRENT.get()
+        if span:
+            span.rename(f"{operation.method} {operation.path}")
+            span.note("coordrooms.operation", operation.id)
         call = Call(self.services, operation, request)
         call.actor = acting(request.caller, request.conversation, self.services.people)
         if call.actor and request.wake is not None:
             actor = call.actor
             self.services.wakes.note(actor.project, actor.conversation_id, request.wake)
+        if span and call.actor:
+            span.note("coordrooms.participant", call.actor.conversation_id)
         _refuse_who_may_not(call)
         if operation.has_room:
             call.live = await places.of_path(call)
+            if span:
+                span.note("coordrooms.room", reference(call.live.state))
         if operation.takes_key and request.key is not None and call.actor:
             room_id = call.live.state.id if call.live else 0
             content = fingerprint(request.body, request.query)

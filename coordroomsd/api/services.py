@@ -16,6 +16,7 @@ from coordroomsd.live.people import People
 from coordroomsd.live.positions import Positions
 from coordroomsd.live.refusals import Refusals
 from coordroomsd.live.rooms import Rooms
+from coordroomsd.live.tracing import Tracing
 from coordroomsd.live.unindexed import Unindexed
 from coordroomsd.live.waiters import Hub
 from coordroomsd.live.wakes import Wakes
@@ -47,3 +48,4 @@ class Services:
     metrics: Metrics
     refusals: Refusals
     connections: Connections
+    tracing: Tracing

@@ -21,6 +21,7 @@ from coordroomsd.domain.rooms import Member
 from coordroomsd.domain.wake import Interest
 from coordroomsd.journal.submissions import Answer
 from coordroomsd.live.rooms import LiveRoom
+from coordroomsd.live.tracing import CURRENT
 from coordroomsd.live.waiters import Waiter
 from coordroomsd.store import history
 
@@ -147,10 +148,13 @@ async def _wait(call: Call, watched: list[Watched], timeout_s: float, limit: int
             else:
                 await waiter.parked()
                 continue
+            span = CURRENT.get()
             for one, found in zip(watched, looks, strict=True):
                 services.positions.shown(
                     one.room, one.member.id, found.after_seq, found.next_after_seq
                 )
+                if span:
+                    span.woken_by(one.room.state.id, found.woken_by)
             return Ended(reason, looks, waiter.woken_at if reason == "event" else None)
     finally:
         if deadline:

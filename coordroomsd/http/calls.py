@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
+from typing import Any
+
 import orjson
 
 from coordroomsd.api.call import Call, Operation, Request
@@ -25,6 +28,7 @@ from coordroomsd.http.replies import headers_of_answer, headers_of_refusal
 from coordroomsd.http.requests import LargeError, LateError, parse_body, query_pairs
 from coordroomsd.http.sse import send_stream
 from coordroomsd.live.metrics import Metrics
+from coordroomsd.live.tracing import CURRENT, Parent, Span
 
 EVENT_STREAM = "text/event-stream"
 _CONVERSATION = CONVERSATION_HEADER.lower().encode()
@@ -51,8 +55,19 @@ class Calls:
         self._guard = guard
         self._pages = pages
         self._refusals = api.services.refusals
+        self._tracing = api.services.tracing
 
-    async def answer(self, exchange: Exchange) -> None:
+    def answer(self, exchange: Exchange) -> Coroutine[Any, Any, None]:
+        return self._traced(exchange) if self._tracing.is_on else self._answer(exchange)
+
+    async def _traced(self, exchange: Exchange) -> None:
+        head = exchange.head
+        method = head.method.decode("ascii", "replace")
+        parent = Parent(head.get(b"traceparent"), head.get(b"tracestate"))
+        with self._tracing.span(method, parent) as span:
+            await self._answer(exchange, span)
+
+    async def _answer(self, exchange: Exchange, span: Span | None = None) -> None:
         operation = None
         try:
             operation, request = self._request(exchange)
@@ -70,11 +85,17 @@ class Calls:
                 exchange.keep_alive = False
             body = orjson.dumps(refusal.problem())
             await exchange.reply(refusal.status, headers_of_refusal(refusal), body)
+            if span:
+                span.answered(refusal.status, refusal.code)
         else:
             await exchange.reply(answer.status, headers_of_answer(answer), answer.body)
             if answer.woken_at is not None:
                 now = self._api.services.clock.monotonic()
                 self._metrics.wake_seconds.add(now - answer.woken_at)
+                if span:
+                    span.part("wake", answer.woken_at, now)
+            if span:
+                span.answered(answer.status, None)
 
     def _note(self, refusal: Refusal, exchange: Exchange, operation: Operation | None) -> None:
         head = exchange.head
@@ -116,7 +137,12 @@ class Calls:
     async def _stream(self, call: Call, exchange: Exchange) -> None:
         exchange.park()
         self._api.check_fields(call)
-        await send_stream(exchange, await Stream.begin(call))
+        stream = await Stream.begin(call)
+        if span := CURRENT.get():
+            # It may go on for days, and would be told of at its end.
+            span.answered(200, None)
+            span.end()
+        await send_stream(exchange, stream)
 
 
 def _body_of(exchange: Exchange) -> object:

@@ -22,7 +22,7 @@ from coordroomsd.domain.messages import Post
 from coordroomsd.journal.draft import Draft
 from coordroomsd.journal.gathering import Gathering
 from coordroomsd.journal.publishing import Publishing
-from coordroomsd.journal.submissions import Answer, KeyedCall, Respond, Submission
+from coordroomsd.journal.submissions import Answer, KeyedCall, Respond, Stages, Submission
 from coordroomsd.live.buckets import Buckets
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.people import People
@@ -108,7 +108,7 @@ class Journal:
         """
         if len(self._queue) >= MAX_QUEUED:
             raise Refusal("store_unavailable", f"{MAX_QUEUED} calls wait for the database already.")
-        submission = Submission(command, respond, keyed)
+        submission = Submission(command, respond, keyed, self._clock.monotonic())
         self._queue.append(submission)
         self._work.set()
         return await _answered(submission.future)
@@ -177,6 +177,7 @@ class Journal:
             draft: Draft | None = None
             try:
                 draft = await self._decide(batch)
+                decided_at = self._clock.monotonic()
                 rows = draft.rows()
                 draft.cut()
                 if with_positions:
@@ -198,14 +199,18 @@ class Journal:
                 self._undo(draft, taken)
         if emptied_at is not None:
             self._positions_stored_at = emptied_at
-        self._publishing.publish(draft, self._clock.monotonic())
+        committed_at = self._clock.monotonic()
+        self._publishing.publish(draft, committed_at)
+        published_at = self._clock.monotonic()
+        stages = Stages(began, decided_at, committed_at if rows else None, published_at)
         for submission in batch:
             submission.settle()
+            submission.trace(stages)
         # Who waits for the batch comes first.
         asyncio.get_running_loop().call_soon(
             self._metrics.stored,
             len(batch),
-            self._clock.monotonic() - began,
+            published_at - began,
             draft.event_types(),
         )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from coordroomsd.domain.commands import Command, Decision
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.participants import Actor, Participant
 from coordroomsd.journal.draft import Draft
+from coordroomsd.live.tracing import CURRENT
 from coordroomsd.store.rows import KeptAnswer, Key
 
 
@@ -52,15 +53,42 @@ class KeyedCall:
         return Answer(kept.status, kept.body, replayed=True)
 
 
+class Stages(NamedTuple):
+    """When a batch came to what; its every command goes all of this way, a refused one too."""
+
+    begun: float
+    decided: float
+    # None when there was nothing to commit.
+    committed: float | None
+    published: float
+
+
 class Submission:
     """One command on its way. Its caller awaits `future`; who gave up is not begun."""
 
-    __slots__ = ("answer", "command", "fault", "future", "keyed", "respond")
+    __slots__ = (
+        "_span",
+        "answer",
+        "command",
+        "fault",
+        "future",
+        "keyed",
+        "queued_at",
+        "respond",
+    )  # fmt: skip
 
-    def __init__(self, command: Command, respond: Respond, keyed: KeyedCall | None) -> None:
+    def __init__(
+        self,
+        command: Command,
+        respond: Respond,
+        keyed: KeyedCall | None,
+        queued_at: float = 0.0,
+    ) -> None:
         self.command = command
         self.respond = respond
         self.keyed = keyed
+        self.queued_at = queued_at
+        self._span = CURRENT.get()
         self.future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.answer: Answer | None = None
         self.fault: Exception | None = None
@@ -83,6 +111,16 @@ class Submission:
             assert self.answer is not None
             self.future.set_result(self.answer)
 
+    def trace(self, stages: Stages) -> None:
+        """Tell what it went through, if its call is traced."""
+        if self._span is None:
+            return
+        self._span.part("queue", self.queued_at, stages.begun)
+        self._span.part("decide", stages.begun, stages.decided)
+        if stages.committed is not None:
+            self._span.part("commit", stages.decided, stages.committed)
+            self._span.part("publish", stages.committed, stages.published)
+
     def fail(self, fault: Exception) -> None:
         self.fault = fault
         self.settle()
@@ -98,6 +136,8 @@ class Submission:
     def _decide(self, draft: Draft) -> Answer:
         decision: Decision = self.command.decide(draft)
         draft.apply(decision)
+        if self._span is not None and decision.room is not None:
+            self._span.stored(decision.room.id, [event.seq for event in decision.events])
         answer = self.respond(decision, draft)
         if self.keyed:
             participant: Any = draft.participant(self.keyed.actor)

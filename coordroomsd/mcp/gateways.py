@@ -24,6 +24,7 @@ from coordroomsd.api.callers import Caller, identify_peer
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.live.connections import Connections
 from coordroomsd.live.refusals import Refusals
+from coordroomsd.live.tracing import Tracing
 from coordroomsd.mcp.agents import Agent, Api
 from coordroomsd.mcp.transports import CALLER, MESSAGE_MAX_BYTES, SERVER_ERROR
 from coordroomsd.peers import peer_uid
@@ -49,10 +50,12 @@ class Gateway:
         api: Api,
         connections: Connections | None = None,
         refusals: Refusals | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         self._api = api
         self._connections = Connections() if connections is None else connections
         self._refusals = refusals
+        self._tracing = tracing or Tracing()
         # How long a peer may take no byte of an answer; may change.
         self.answer_within_s = 30.0
         self._servers: asyncio.Future[Servers] = asyncio.get_running_loop().create_future()
@@ -81,7 +84,7 @@ class Gateway:
         await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         if self._stopping.is_set():
             return
-        servers: Servers = imported.result().Servers(self._api)
+        servers: Servers = imported.result().Servers(self._api, self._tracing)
         async with servers.running():
             if not self._servers.done():  # `stop` may have turned everybody away meanwhile
                 self._servers.set_result(servers)

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from coordroomsd.api.callers import CONVERSATION_HEADER, conversation_id
+from coordroomsd.live.tracing import Tracing
 from coordroomsd.mcp.agents import Agent, Api
 from coordroomsd.mcp.connections import Outgoing, serve
 from coordroomsd.mcp.tool_servers import tool_server
@@ -27,13 +28,13 @@ logging.getLogger("mcp").setLevel(logging.WARNING)
 class Servers:
     """`http` answers requests while `running` is entered, which must be once."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, tracing: Tracing) -> None:
         self._api = api
         self._sessions: set[Outgoing] = set()
         self._calls = 0
         self._none = asyncio.Event()
         self._none.set()
-        self._server = tool_server(self._agent, self._in_flight)
+        self._server = tool_server(self._agent, self._in_flight, tracing)
         self._http = StreamableHTTPSessionManager(
             self._server,
             max_request_body_size=MESSAGE_MAX_BYTES,

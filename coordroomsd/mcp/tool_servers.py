@@ -20,6 +20,7 @@ from mcp.server.lowlevel import Server
 
 from coordroomsd import __version__
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.live.tracing import Parent, Tracing
 from coordroomsd.mcp import arguments, catalogues, waits
 from coordroomsd.mcp.agents import Agent, Json
 from coordroomsd.mcp.failures import failure
@@ -39,11 +40,13 @@ GENERATION_KEY: Final = "coordrooms/generation"
 
 
 def tool_server(
-    agent_of: Callable[[Any], Agent], in_flight: Callable[[], AbstractContextManager[None]]
+    agent_of: Callable[[Any], Agent],
+    in_flight: Callable[[], AbstractContextManager[None]],
+    tracing: Tracing,
 ) -> Server[Any]:
     """`agent_of` tells whose call it is, from what the transport attached to it (`ctx.request`).
 
-    `in_flight` is entered for as long as a call takes.
+    `in_flight` is entered for as long as a call takes. Each tool is one span of `tracing`.
     """
     catalogue = catalogues.load()
     listed = types.ListToolsResult(
@@ -64,7 +67,9 @@ def tool_server(
                 agent = replace(agent, generation=_text(ctx, GENERATION_KEY))
                 if "conversationId" in schema["properties"]:
                     agent.check_named()
-                return _shown({"result": await _called(ctx, params.name, agent, given)})
+                parent = Parent(_text(ctx, "traceparent"), _text(ctx, "tracestate"))
+                with tracing.span(f"tools/call {params.name}", parent):
+                    return _shown({"result": await _called(ctx, params.name, agent, given)})
             except Exception as error:  # whatever it is, its text is not the caller's
                 return _shown(failure(error, schema), is_error=True)
 
@@ -75,7 +80,7 @@ def tool_server(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    # It is there for tracing, which the daemon does not do, and would run with every message.
+    # It traces for the process's own provider, which nobody sets, and would run with every message.
     server.middleware.clear()
     return server
 

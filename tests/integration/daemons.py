@@ -16,7 +16,15 @@ from coordroomsd.api.callers import Caller
 from coordroomsd.api.services import Services
 from coordroomsd.clock import Clock
 from coordroomsd.config import Config
-from coordroomsd.settings import Cluster, Conversations, Limits, Log, Retention, Server
+from coordroomsd.settings import (
+    Cluster,
+    Conversations,
+    Limits,
+    Log,
+    Retention,
+    Server,
+    Tracing,
+)
 from coordroomsd.settings import Database as DatabaseSection
 from coordroomsd.store.database import Database
 from coordroomsd.store.sessions import ConnectArguments
@@ -57,6 +65,7 @@ def config(limits: Limits = NO_LIMITS) -> Config:
         retention=Retention(),
         conversations=Conversations(),
         log=Log(),
+        tracing=Tracing(),
         cluster=Cluster(),
         sources={},
     )

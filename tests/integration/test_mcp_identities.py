@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tests.acceptance.daemons import running
-from tests.integration.callers import Caller, Json, ListeningDaemon, Reply
+from tests.integration.callers import Caller, Json, ListeningDaemon
+from tests.integration.mcp_sessions import Session
 from tests.integration.wires import Wire
 from tests.polling import block_until
 
@@ -19,34 +18,6 @@ from tests.polling import block_until
 def daemon() -> Iterator[ListeningDaemon]:
     with running(ListeningDaemon()) as daemon:
         yield daemon
-
-
-class Session:
-    """Opened by one caller, and used by others."""
-
-    def __init__(self, opener: Caller) -> None:
-        self._headers = {"Accept": "application/json, text/event-stream"}
-        client = {"name": "a test", "version": "1"}
-        greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-        reply = self._ask(opener, "initialize", greeting)
-        [self.id] = [v for name, v in reply.headers.items() if name.lower() == "mcp-session-id"]
-        self._headers["Mcp-Session-Id"] = self.id
-
-    def _ask(self, caller: Caller, method: str, parameters: Json) -> Reply:
-        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
-        return caller.call("POST", "/mcp", message, base="", headers=self._headers)
-
-    def reply(self, caller: Caller, tool: str, **arguments: Any) -> Reply:
-        return self._ask(caller, "tools/call", {"name": tool, "arguments": arguments})
-
-    def result(self, caller: Caller, tool: str, **arguments: Any) -> Json:
-        """Of a tool; `code` is there when it was refused."""
-        reply = self.reply(caller, tool, **arguments)
-        assert reply.status == 200, reply.content
-        text = reply.content.decode()
-        lines = [line[5:] for line in text.splitlines() if line.startswith("data:")]
-        result: Json = json.loads(lines[-1] if lines else text)["result"]["structuredContent"]
-        return result
 
 
 def test_another_in_the_same_session(daemon: ListeningDaemon) -> None:

@@ -39,7 +39,7 @@ def test_the_example_shows_the_defaults(tmp_path: Path) -> None:
     file.write_text(uncommented(EXAMPLE))
     shown = values(load(file, account=SYSTEM))
     defaults = values(load(account=SYSTEM))
-    without = {"database.url", "database.run_as", "server.listen"}
+    without = {"database.url", "database.run_as", "server.listen", "tracing.endpoint"}
     assert {key for key, value in defaults.items() if value is None} == without
     assert {key for key in shown if shown[key] != defaults[key]} == without
 

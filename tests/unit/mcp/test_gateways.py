@@ -338,7 +338,7 @@ async def test_stopping_while_the_sdk_starts_is_no_fault(
     entered, may_serve = asyncio.Event(), asyncio.Event()
 
     class Starting:
-        def __init__(self, api: object) -> None: ...
+        def __init__(self, api: object, tracing: object) -> None: ...
 
         @contextlib.asynccontextmanager
         async def running(self) -> AsyncIterator[None]:
