@@ -64,20 +64,27 @@ export function prose(text, reference) {
   return root;
 }
 
-/** A snippet of the search: what stands between the signs is marked. */
-export function marked(snippet) {
+/** A snippet of the search: the words of `query` stand between signs there and are marked; signs around others are the author's. */
+export function marked(snippet, query) {
+  const sought = new Set((query.match(/[\p{L}\p{N}]+/gu) ?? []).map(fold));
   const node = document.createElement("bdi");
   node.className = "words";
   for (const piece of snippet.split(/(⟦[^⟦⟧]*⟧)/)) {
-    if (/^⟦.*⟧$/s.test(piece)) {
+    const word = /^⟦(.*)⟧$/s.exec(piece)?.[1];
+    if (word !== undefined && sought.has(fold(word))) {
       const mark = document.createElement("mark");
-      mark.append(...visible(piece.slice(1, -1)));
+      mark.append(...visible(word));
       node.append(mark);
     } else {
       node.append(...visible(piece));
     }
   }
   return node;
+}
+
+/** Alike for words that differ in case only; by way of capitals, since ß has two. */
+function fold(word) {
+  return word.toUpperCase().toLowerCase();
 }
 
 const TOKENS = /(`[^`\n]+`|https?:\/\/[^\s<>"'`]+|(?<![\p{L}\p{N}_#&/])#[1-9]\d{0,14}(?![\p{L}\p{N}_]))/iu;

@@ -2,7 +2,9 @@
 // can be asked for by number. At most `MOST_ROWS` rows are kept, however long the log is and however fast it grows.
 
 export const MOST_ROWS = 300;
+// Rows taken at once: fewer than are kept, so that what the reader looks at stays among them.
 const PAGE = 100;
+// How much of the log is read at once where a filter leaves little of it.
 const FILTERED_PAGE = 1000;
 const ENOUGH = 60;
 // Pages in which a filter found nothing, after which the reader is asked whether to look further.
@@ -48,19 +50,25 @@ export class LogWindow {
     return author !== null || [...hidden].some((name) => name.startsWith("message:"));
   }
 
+  /** How far the next page reaches: a filter that leaves little is met by reading more, once it is known to. */
+  _reach(page) {
+    return this._narrow && page > 0 ? FILTERED_PAGE : PAGE;
+  }
+
   /** Take rows from before. False when there was little to find and more is left: whoever reads is to be asked. */
   async older() {
     const turn = this.changes;
     let found = 0;
     for (let page = 0; page < MOST_BARREN_PAGES && found < ENOUGH && !this.atStart; page += 1) {
       const end = this.from;
-      const after = Math.max(this.first - 1, end - 1 - (this._narrow ? FILTERED_PAGE : PAGE));
+      const after = Math.max(this.first - 1, end - 1 - this._reach(page));
       const { entries, first } = await this._stretch(after, end - 1);
       if (turn !== this.changes) return true;
       if (end !== this.from) continue; // live events pushed the beginning on meanwhile
       this.first = Math.max(this.first, first);
-      this.from = after + 1;
-      const earlier = entries.filter((entry) => this.passes(entry));
+      const passing = entries.filter((entry) => this.passes(entry));
+      const earlier = passing.slice(-PAGE);
+      this.from = earlier.length < passing.length ? earlier[0].seq : after + 1;
       found += earlier.length;
       this.rows = [...earlier, ...this.rows];
       if (this.rows.length > MOST_ROWS) this._cutEnd();
@@ -74,14 +82,15 @@ export class LogWindow {
     let found = 0;
     for (let page = 0; page < MOST_BARREN_PAGES && found < ENOUGH && !this.atEnd; page += 1) {
       const start = this.to;
-      const last = Math.min(this.head, start + (this._narrow ? FILTERED_PAGE : PAGE));
+      const last = Math.min(this.head, start + this._reach(page));
       const { entries, first, head } = await this._stretch(start, last);
       if (turn !== this.changes) return true;
       if (start !== this.to) continue;
       this.first = Math.max(this.first, first);
       this.head = Math.max(this.head, head);
-      this.to = last;
-      const later = entries.filter((entry) => this.passes(entry));
+      const passing = entries.filter((entry) => this.passes(entry));
+      const later = passing.slice(0, PAGE);
+      this.to = later.length < passing.length ? later.at(-1).seq : last;
       found += later.length;
       this._append(later);
     }

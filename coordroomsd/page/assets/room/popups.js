@@ -7,7 +7,8 @@ import { timeOf } from "./times.js";
 export class Popup {
   constructor(title, { wide = false } = {}) {
     this.title = el("h2", {}, title);
-    this.content = el("div", { class: "content" });
+    // Where it scrolls, the arrow keys have to reach it.
+    this.content = el("div", { class: "content", tabindex: "0", role: "group", "aria-label": title });
     this.alert = new Alert();
     const shut = el("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => this.node.close() }, "✕");
     this.node = el("dialog", { class: wide ? "popup wide" : "popup" }, el("header", {}, this.title, shut), this.alert.node, this.content);

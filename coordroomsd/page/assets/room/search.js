@@ -67,19 +67,19 @@ export class SearchPopup extends Popup {
       const parameters = new URLSearchParams({ q, room: this.calls.room.id, limit: MOST });
       const { results } = await this.calls.everywhere(`/search?${parameters}`, signal);
       if (signal.aborted) return;
-      this.results.replaceChildren(...results.map((result) => this._result(result)));
+      this.results.replaceChildren(...results.map((result) => this._result(result, q)));
       this.summary.textContent = results.length === MOST ? `The newest ${MOST}` : results.length === 1 ? "1 message" : `${results.length || "No"} messages`;
     } catch (error) {
       if (!signal.aborted) this.alert.show(error);
     }
   }
 
-  _result({ message, snippet }) {
+  _result({ message, snippet }, query) {
     const { seq, kind, author, at } = message;
     return el(
       "li",
       {},
-      el("a", { href: this.linkTo(seq), "data-seq": seq }, el("span", { class: `about ${kind}` }, el("span", { class: "kind" }, el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[kind] ?? "·"), kind), nameOf(author), timeOf(at), el("span", { class: "number" }, `#${seq}`)), el("span", { class: "snippet", dir: "auto" }, marked(snippet))),
+      el("a", { href: this.linkTo(seq), "data-seq": seq }, el("span", { class: `about ${kind}` }, el("span", { class: "kind" }, el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[kind] ?? "·"), kind), nameOf(author), timeOf(at), el("span", { class: "number" }, `#${seq}`)), el("span", { class: "snippet", dir: "auto" }, marked(snippet, query))),
     );
   }
 }

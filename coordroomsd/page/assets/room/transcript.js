@@ -27,6 +27,7 @@ export class Transcript {
     this.targets = new TargetLookups(calls, (entry) => this.list.redraw(entry));
     this.following = true;
     this.below = 0;
+    this._top = 0;
     this._waiting = [];
     this._turn = Promise.resolve();
     this._askedFurther = { older: false, newer: false };
@@ -232,7 +233,11 @@ export class Transcript {
 
   _scrolled() {
     const { scrollTop, clientHeight, scrollHeight } = this.node;
-    this.following = this.window.atEnd && scrollHeight - scrollTop - clientHeight < AT_THE_END;
+    const isAtTheEnd = scrollHeight - scrollTop - clientHeight < AT_THE_END;
+    // Rows that grow push the end away; only who scrolls up leaves it.
+    const stays = this.following && scrollTop >= this._top;
+    this.following = this.window.atEnd && (isAtTheEnd || stays);
+    this._top = scrollTop;
     if (this.following) this.below = 0;
     this._fill();
     this.changed();
