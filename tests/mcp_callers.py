@@ -15,13 +15,12 @@ _PROTOCOL: Final = "2025-06-18"
 
 
 class ToolCaller:
-    """Uses tools in the name of one participant, one at a time.
+    """Uses tools, one at a time. In whose name is the argument `conversationId` of most of them.
 
     A lost connection ends the call and no more: the next one connects again.
     """
 
-    def __init__(self, socket: Path, name: str) -> None:
-        self.name = name
+    def __init__(self, socket: Path) -> None:
         self._socket = socket
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._asked = 0
@@ -33,8 +32,7 @@ class ToolCaller:
 
     async def use(self, tool: str, **arguments: object) -> Json:
         """What the tool gives: its result, or with `code` why there is none. Raises LostError."""
-        given = {"conversationId": self.name, **arguments}
-        answer = await self._ask("tools/call", {"name": tool, "arguments": given})
+        answer = await self._ask("tools/call", {"name": tool, "arguments": arguments})
         content: Json = answer["structuredContent"]
         return content if answer.get("isError") else content["result"]
 

@@ -83,7 +83,7 @@ class ToolAgent(Agent):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         socket = self.caller.socket
-        self._tools = ToolCaller(socket.with_name("s-mcp.sock"), self.name)
+        self._tools = ToolCaller(socket.with_name("s-mcp.sock"))
         self._after_seq = self._start
 
     async def step(self) -> None:
@@ -107,7 +107,7 @@ class ToolAgent(Agent):
     async def _use(self, tool: str, **arguments: object) -> Json:
         while True:
             try:
-                given = await self._tools.use(tool, **arguments)
+                given = await self._tools.use(tool, conversationId=self.name, **arguments)
             except LostError:
                 pass
             else:

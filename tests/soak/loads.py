@@ -42,7 +42,7 @@ class Member:
             self._fetch: 6, self._look: 4, self._leave: 1, self._stream: 2, self._abandon: 2,
             self._use_tools: 1,
         }  # fmt: skip
-        self._sorts, self._weights = list(sorts), list(sorts.values())
+        self.steps, self._weights = list(sorts), list(sorts.values())
 
     async def join(self) -> None:
         reply = await self._call("POST", f"{self._path}/join", also=(404,))
@@ -54,7 +54,7 @@ class Member:
         """On the average; runs until cancelled."""
         while True:
             await asyncio.sleep(self._chances.expovariate(1 / seconds))
-            [step] = self._chances.choices(self._sorts, self._weights)
+            [step] = self._chances.choices(self.steps, self._weights)
             self._counts[step.__name__.strip("_")] += 1
             await step()
             if self._chances.random() < 0.02:
@@ -130,7 +130,7 @@ class Member:
             await asyncio.sleep(self._chances.uniform(0, 1))
 
     async def _use_tools(self) -> None:
-        tools = ToolCaller(self._socket.with_name("s-mcp.sock"), self._name)
+        tools = ToolCaller(self._socket.with_name("s-mcp.sock"))
         await tools.list()
         given = await tools.use("list_active_rooms")
         if "code" in given:
