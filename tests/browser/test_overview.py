@@ -233,6 +233,27 @@ def test_what_one_has_looked_at_is_new_no_more(visit: Visit, busy: str) -> None:
         expect(card(page, busy).locator(".badge")).to_be_hidden()
 
 
+def test_a_browser_that_has_seen_thousands_of_rooms_is_shown_them(
+    visit: Visit, house: House, busy: str
+) -> None:
+    with visit("ann") as ann, house.agent("cody") as agent:
+        page = ann.sign_in()
+        expect(card(page, busy)).to_contain_text("3 new")
+        page.evaluate(
+            """([id, seq]) => {
+                for (let room = 0; room < 3000; room += 1) {
+                    const name = `room_${String(room).padStart(13, "0")}`;
+                    localStorage.setItem(`coordrooms:seen:${name}`, "7");
+                }
+                localStorage.setItem(`coordrooms:seen:${id}`, String(seq));
+            }""",
+            next([room.id, room.latest_seq] for room in agent.rooms() if room.name == busy),
+        )
+        page.reload()
+        expect(card(page, busy)).to_contain_text("reading the router’s history code")
+        expect(card(page, busy).locator(".badge")).to_be_hidden()
+
+
 def test_a_room_is_made_and_entered(visit: Visit, unique: Unique) -> None:
     with visit("una") as una:
         page = una.sign_in()

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Visit
-from tests.browser.visitors import House, violations, visiting
+from tests.browser.visitors import (
+    THEMES,
+    WIDTHS,
+    House,
+    is_wider_than_the_screen,
+    keep,
+    violations,
+    visiting,
+)
 
 
 def test_a_link_lets_in_once_and_leaves_no_code_behind(visit: Visit, house: House) -> None:
@@ -22,6 +31,29 @@ def test_a_link_lets_in_once_and_leaves_no_code_behind(visit: Visit, house: Hous
         # A link that is used up takes nothing from who is signed in.
         first.page.goto(link)
         expect(first.page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_who_is_signed_out_is_told_what_to_type(visit: Visit, theme: str, width: str) -> None:
+    with visit("ann", size=WIDTHS[width], theme=theme) as ann:
+        page = ann.sign_in()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_text("You signed out.")).to_be_visible()
+        assert violations(page) == []
+        assert not is_wider_than_the_screen(page)
+        keep(page, f"signed-out-{theme}-{width}")
+
+
+def test_a_house_without_rooms_says_how_one_is_made(browser: Browser, own_house: House) -> None:
+    for theme in THEMES:
+        for width, size in WIDTHS.items():
+            with visiting(browser, own_house, "ann", size, theme) as ann:
+                page = ann.sign_in()
+                expect(page.get_by_text("There is no room yet")).to_be_visible()
+                assert violations(page) == []
+                assert not is_wider_than_the_screen(page)
+                keep(page, f"no-rooms-{theme}-{width}")
 
 
 def test_signing_out_reaches_the_other_tab(visit: Visit) -> None:

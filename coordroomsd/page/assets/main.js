@@ -13,7 +13,8 @@ const person = document.getElementById("person");
 const leave = document.getElementById("leave");
 const connection = document.getElementById("connection");
 
-const api = new Api((refused) => signedOut(refused));
+// Calls that were on their way while one signed out are answered by the same refusal, and that is no news.
+const api = new Api((refused) => isSignedIn() && signedOut(refused));
 let me = null;
 // The view that is shown; each new one ends the one before, also while it is still being loaded.
 let view = null;
@@ -118,12 +119,15 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => show({ focus: true }));
 leave.addEventListener("click", async () => {
+  turn += 1;
+  view?.close();
+  view = null;
   try {
     await signOut(api);
   } catch {
     // Whether or not the daemon heard it, this browser has no key any more.
   }
-  signedOut(null);
+  signedOut({ detail: "You signed out." });
 });
 onSessionChange(() => {
   me = null;

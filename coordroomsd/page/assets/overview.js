@@ -7,6 +7,8 @@ import { Questions } from "./overview/questions.js";
 import { Alert, el } from "./room/dom.js";
 
 const SEEN = "coordrooms:seen:";
+// The newest: what is sent has a limit, and the overview shows a few hundred rooms at most.
+const MOST_SEEN = 1000;
 const TICK_MS = 1000;
 
 /** The answer has `close()`. `me` is the answer to `GET /me`, `connection` where the page says how it stands. */
@@ -128,6 +130,7 @@ class Overview {
     const rooms = [...this.shown.values()].filter((shown) => shown instanceof Room);
     const busy = rooms.filter((room) => !room.isQuiet);
     const members = busy.reduce((sum, room) => sum + room.memberCount, 0);
+    this.summary.hidden = this.shown.size === 0;
     this.summary.textContent = [
       counted(busy.length, "room in use", "rooms in use"),
       counted(members, "member", "members"),
@@ -149,13 +152,9 @@ function counted(number, one, many) {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** How far this browser has looked into each room. */
+/** How far this browser has looked into the rooms that it knows; ids sort by age. */
 function seenHere() {
-  const seen = {};
-  for (let at = 0; at < localStorage.length; at += 1) {
-    const key = localStorage.key(at);
-    const seq = Number(localStorage.getItem(key));
-    if (key.startsWith(SEEN) && Number.isSafeInteger(seq) && seq >= 0) seen[key.slice(SEEN.length)] = seq;
-  }
-  return seen;
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(SEEN)).sort().slice(-MOST_SEEN);
+  const numbers = keys.map((key) => [key.slice(SEEN.length), Number(localStorage.getItem(key))]);
+  return Object.fromEntries(numbers.filter(([, seq]) => Number.isSafeInteger(seq) && seq >= 0));
 }

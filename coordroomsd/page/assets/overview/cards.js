@@ -150,7 +150,7 @@ export class Room extends Card {
       left.textContent = `${length(rest)} left`;
       left.classList.toggle("soon", rest < 120_000);
     });
-    return el("li", {}, el("span", { class: "sign", "aria-hidden": "true" }, "⚑"), el("span", { class: "words" }, el("span", { class: "key" }, line(claim.key)), " ", el("span", { class: "soft" }, "held by ", line(claim.holder.name))), left);
+    return el("li", {}, el("span", { class: "sign", "aria-hidden": "true" }, "⚑"), el("span", { class: "words" }, el("span", { class: "key" }, line(claim.key)), " ", el("span", { class: "holder soft" }, "held by ", line(claim.holder.name))), left);
   }
 }
 

@@ -7,7 +7,8 @@ import { refill } from "./refill.js";
 
 // A project that runs for months has thousands; who is in a room is on the cards.
 const SHOWN = 50;
-const PAUSE_MS = 1000;
+// The list of thousands is several calls, and an open page should cost the daemon next to nothing.
+const PAUSE_MS = 10_000;
 
 export class People {
   constructor(api, me, alert, go) {
@@ -22,7 +23,7 @@ export class People {
     this.node = el("section", { class: "people", "aria-labelledby": "people" }, el("h2", { id: "people" }, "Everybody"), this.find, this.list, this.more);
   }
 
-  /** At most once a second, however much happens. */
+  /** At once for the first time; then every so often, however much happens. */
   refresh() {
     this.timer ??= setTimeout(() => this.#load(), this.all.length ? PAUSE_MS : 0);
   }
