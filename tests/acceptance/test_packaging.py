@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import site
 import subprocess
 import sys
@@ -227,3 +228,16 @@ def test_every_requirement_has_an_upper_bound() -> None:
         if not any(bound.operator in ("<", "<=", "==") for bound in requirement.specifier)
     ]
     assert unbounded == []
+
+
+def test_an_image_is_built_of_all_that_the_wheels_are_made_of(tmp_path: Path) -> None:
+    """`.containerignore` keeps everything from the build of the image but what it names."""
+    everything, *kept = (ROOT / ".containerignore").read_text().split()
+    assert everything == "*"
+    for name in (line.removeprefix("!") for line in kept if line.startswith("!")):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tmp_path / name)
+    for folder in (tmp_path, tmp_path / "client"):
+        run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=folder)
+    # Its versions are those of the image.
+    assert (tmp_path / "requirements" / "lock.txt").is_file()
