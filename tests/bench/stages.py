@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
@@ -21,6 +22,13 @@ from tests.bench import fills
 from tests.bench.processes import Process, started
 from tests.daemon_processes import WITHOUT_LIMITS
 
+ALL_INDEXED = """
+    SELECT NOT EXISTS (SELECT FROM rooms LEFT JOIN indexed ON room_id = id
+                       WHERE latest_seq > coalesce(seq, 0))
+"""
+LOOK_EACH_S = 0.5
+# Of a core.
+REST = 0.05
 CONFIGURATION = f"{WITHOUT_LIMITS}max_waiters = 50000\n"
 
 # Puts rows into a new database before a daemon serves it.
@@ -30,11 +38,36 @@ Fill = Callable[[asyncpg.Connection], Awaitable[None]]
 class Daemon:
     """A daemon that serves `socket`, and how long its start took, until it took calls."""
 
-    def __init__(self, socket: Path, process: Process, started_s: float) -> None:
+    def __init__(
+        self, socket: Path, process: Process, started_s: float, database: str | None
+    ) -> None:
         self.socket = str(socket)
         self.mcp_socket = str(socket.with_name("daemon-mcp.sock"))
         self.process = process
         self.started_s = started_s
+        self._database = database
+
+    async def at_rest(self) -> None:
+        """Return when it is done with what it has left for later.
+
+        After its start that is to load the MCP SDK, after posts to index their words, which can be
+        waited for when the database is the stage's.
+        """
+        used = self.process.cpu_s()
+        while True:
+            await asyncio.sleep(LOOK_EACH_S)
+            before, used = used, self.process.cpu_s()
+            if used - before <= REST * LOOK_EACH_S and await self._has_all_indexed():
+                return
+
+    async def _has_all_indexed(self) -> bool:
+        if self._database is None:
+            return True
+        connection = await asyncpg.connect(self._database)
+        try:
+            return bool(await connection.fetchval(ALL_INDEXED))
+        finally:
+            await connection.close()
 
 
 class Stage:
@@ -70,7 +103,7 @@ class Stage:
 
     @contextlib.asynccontextmanager
     async def daemon_on(self, url: str) -> AsyncIterator[Daemon]:
-        async with self._serving(self.new_directory(), "--database-url", url) as daemon:
+        async with self._serving(self.new_directory(), url) as daemon:
             yield daemon
 
     @contextlib.asynccontextmanager
@@ -96,8 +129,9 @@ class Stage:
             yield daemon
 
     @contextlib.asynccontextmanager
-    async def _serving(self, directory: Path, *options: str) -> AsyncIterator[Daemon]:
+    async def _serving(self, directory: Path, database: str | None = None) -> AsyncIterator[Daemon]:
         socket = directory / "daemon.sock"
+        options = ("--database-url", database) if database else ()
         async with started(
             "the daemon",
             *(sys.executable, "-m", "coordroomsd", "serve", "--config", self._configuration),
@@ -110,7 +144,7 @@ class Stage:
             except ChildProcessError:
                 print((directory / "log").read_text()[-2000:], file=sys.stderr)
                 raise
-            yield Daemon(socket, process, started_s)
+            yield Daemon(socket, process, started_s, database)
 
     @contextlib.asynccontextmanager
     async def another_server(self) -> AsyncIterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 
 import asyncpg
 
@@ -12,7 +13,7 @@ from tests.bench.findings import Bars, Findings, Table, Target, number
 from tests.bench.processes import outcome
 from tests.bench.rounds import Measure, alternating
 from tests.bench.settings import BODY, Settings
-from tests.bench.stages import Stage
+from tests.bench.stages import Daemon, Stage
 
 CALLERS = 64
 CONNECTIONS = 16
@@ -30,11 +31,15 @@ STATEMENT_ROWS = CALLERS * BATCH
 REDIS = "Redis Streams, redis-py"
 WORTH = 25_000
 
+# Processor time of the daemon for a message, in seconds, round by round.
+Costs = dict[str, list[float]]
+
 
 async def run(stage: Stage, settings: Settings) -> Findings:
     seconds = settings.size(*SECONDS)
     async with contextlib.AsyncExitStack() as open_things:
-        contestants = await _ours(stage, open_things, seconds)
+        costs: Costs = {}
+        contestants = await _ours(stage, open_things, seconds, costs)
         contestants |= await _neighbours(stage, open_things, seconds)
         found = await alternating(settings.rounds, contestants)
     rows = [
@@ -43,10 +48,14 @@ async def run(stage: Stage, settings: Settings) -> Findings:
             number(rate.median),
             "–".join(map(number, rate.spread)),
             f"{ratio(found[ONE_ROOM], rate):.2f}",
+            number(statistics.median(costs[name]) * 1e6) if name in costs else "",
         ]
         for name, rate in found.items()
     ]
-    columns = ["", "messages/s", "rounds", "coordroomsd in one room is so many times"]
+    columns = [
+        "", "messages/s", "rounds", "coordroomsd in one room is so many times",
+        "the daemon's processor, µs a message",
+    ]  # fmt: skip
 
     def medians(*, is_batch: bool) -> dict[str, float]:
         return {
@@ -100,9 +109,9 @@ def _targets(found: dict[str, Rounds]) -> list[Target]:
 
 
 async def _ours(
-    stage: Stage, open_things: contextlib.AsyncExitStack, seconds: float
+    stage: Stage, open_things: contextlib.AsyncExitStack, seconds: float, costs: Costs
 ) -> dict[str, Measure]:
-    """The daemon and what it stands on."""
+    """The daemon, which adds to `costs`, and what it stands on."""
 
     async def fill(connection: asyncpg.Connection) -> None:
         await fills.rooms(connection, CALLERS + 1)
@@ -118,20 +127,28 @@ async def _ours(
 
     together = await open_things.enter_async_context(stage.daemon(fill))
     apart = await open_things.enter_async_context(stage.daemon(fill_rooms))
+    for daemon in (together, apart):
+        await daemon.at_rest()
     pool_url = await open_things.enter_async_context(stage.another_server())
     statement_url = await open_things.enter_async_context(stage.database(fill_one))
 
-    def posting(socket: str, rooms: int, batch: int) -> Measure:
+    def posting(name: str, daemon: Daemon, rooms: int, batch: int) -> Measure:
         async def measure() -> list[float]:
-            return await outcome(
+            used = daemon.process.cpu_s()
+            [rate] = await outcome(
                 "callers",
-                socket=socket,
+                socket=daemon.socket,
                 callers=CALLERS,
                 rooms=rooms,
                 batch=batch,
                 seconds=seconds,
                 body=BODY,
             )
+            used = daemon.process.cpu_s() - used
+            costs.setdefault(name, []).append(used / (rate * seconds))
+            # What it has left for later would disturb the next one.
+            await daemon.at_rest()
+            return [rate]
 
         return measure
 
@@ -157,13 +174,13 @@ async def _ours(
         )
 
     return {
-        ONE_ROOM: posting(together.socket, 1, 1),
-        ROOMS: posting(apart.socket, CALLERS, 1),
+        ONE_ROOM: posting(ONE_ROOM, together, 1, 1),
+        ROOMS: posting(ROOMS, apart, CALLERS, 1),
         TRANSACTION: pooled("transaction"),
         TRANSACTION_ROOMS: pooled("transaction", CALLERS),
         NUMBERED: pooled("statement"),
         BARE: pooled("bare"),
-        BATCHES: posting(together.socket, 1, BATCH),
+        BATCHES: posting(BATCHES, together, 1, BATCH),
         STATEMENT: statements,
     }
 

@@ -12,7 +12,7 @@ import asyncpg
 
 from tests.bench import fills
 from tests.bench.figures import Rounds
-from tests.bench.findings import Bars, Findings, Table, Target, milliseconds
+from tests.bench.findings import Bars, Findings, Table, Target, milliseconds, quantiles
 from tests.bench.loads import mcp_lines
 from tests.bench.processes import Memory, outcome
 from tests.bench.rounds import Measure, alternating
@@ -35,10 +35,11 @@ class Starts(NamedTuple):
 
 async def run(stage: Stage, settings: Settings) -> Findings:
     async def fill(connection: asyncpg.Connection) -> None:
-        await fills.rooms(connection, 1)
-        await fills.members(connection, 2)
+        await fills.rooms(connection, 2)
+        await fills.groups(connection, 2, 2)
 
     async with stage.daemon(fill) as daemon:
+        await daemon.at_rest()
         calls = [
             found
             for _ in range(settings.rounds)
@@ -82,7 +83,8 @@ def _lone(daemon: Daemon, count: int) -> dict[str, Measure]:
 async def _starts(stage: Stage, daemon: Daemon, rounds: int, count: int) -> dict[str, Starts]:
     environment = {
         "COORDROOMS_URL": f"unix:{daemon.socket}",
-        "COORDROOMS_CONVERSATION": fills.agent(2),
+        # In the second room, where nobody speaks.
+        "COORDROOMS_CONVERSATION": fills.agent(3),
         # The hook leaves a trace there of when it ran.
         "HOME": str(stage.directory),
         "XDG_STATE_HOME": str(stage.directory / "traces"),
@@ -158,17 +160,15 @@ def _findings(
             Table(["a call, p50 ms", "bare socket", "Client", "AsyncClient"], call_rows),
             Table(
                 ["lone message", "p50 ms", "p90", "p99"],
-                [
-                    [way, *(milliseconds(rounds.quantile(part)) for part in (0.5, 0.9, 0.99))]
-                    for way, rounds in lone.items()
-                ],
+                [[way, *quantiles(rounds)] for way, rounds in lone.items()],
             ),
             Table(
                 ["started", "p50 ms", "p99", "MiB resident", "MiB private and dirty"],
                 [
                     [
                         name,
-                        *(milliseconds(one.seconds.quantile(part)) for part in (0.5, 0.99)),
+                        milliseconds(one.seconds.median),
+                        milliseconds(one.seconds.quantile(0.99)),
                         *(f"{size / 2**20:.1f}" for size in one.memory),
                     ]
                     for name, one in starts.items()

@@ -17,8 +17,8 @@ from tests.bench.settings import Settings
 from tests.bench.stages import Fill, Stage
 
 ENDING = 1_000
-# Long enough for the daemon to start and for the probe to see it at rest.
-ENDS_IN_S = 6.0
+# Long enough for the daemon to start, to load the MCP SDK, and for the probe to see it at rest.
+ENDS_IN_S = 10.0
 REST_S = 2.0
 PENDING = (100_000, 1_000)
 # Within what the daemon looks ahead, so that every deadline is armed, and beyond what is measured.
@@ -131,7 +131,7 @@ async def _idle(stage: Stage, pending: int, rooms: int, idle_s: float) -> float:
 
     filling: Fill = fill
     async with stage.daemon(filling) as daemon:
-        await asyncio.sleep(3)
+        await daemon.at_rest()
         used = daemon.process.cpu_s()
         await asyncio.sleep(idle_s)
         return (daemon.process.cpu_s() - used) / idle_s

@@ -36,11 +36,12 @@ class Size(NamedTuple):
         return f"{messages:,} messages in {self.rooms:,} rooms"
 
     async def fill(self, connection: asyncpg.Connection) -> None:
-        await fills.rooms(connection, self.rooms)
-        await fills.groups(connection, self.rooms, 2)
-        if self.each:
-            await fills.messages(connection, self.each, rooms=self.rooms)
-        await fills.messages(connection, self.first)
+        async with fills.in_bulk(connection):
+            await fills.rooms(connection, self.rooms)
+            await fills.groups(connection, self.rooms, 2)
+            if self.each:
+                await fills.messages(connection, self.each, rooms=self.rooms)
+            await fills.messages(connection, self.first)
 
 
 SMALLEST = Size(LEAST, 1, 0)
@@ -65,6 +66,7 @@ async def run(stage: Stage, settings: Settings) -> Findings:
         pages: dict[str, Measure] = {}
         for size, home in homes.items():
             daemon = await open_things.enter_async_context(stage.daemon_at(home))
+            await daemon.at_rest()
             waits[str(size)] = _posting(daemon, count)
             pages[str(size)] = _paging(daemon, count)
         woken = await alternating(settings.rounds, waits)
@@ -112,10 +114,10 @@ def _findings(
     rows = [
         [
             size,
-            milliseconds(woken[size].quantile(0.5)),
+            milliseconds(woken[size].median),
             milliseconds(woken[size].quantile(0.99)),
             f"{ratio(woken[size], woken[smallest]):.2f}",
-            milliseconds(read[size].quantile(0.5)),
+            milliseconds(read[size].median),
             f"{ratio(read[size], read[smallest]):.2f}",
             number(starts[size].median),
         ]

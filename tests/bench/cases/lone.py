@@ -9,7 +9,7 @@ import asyncpg
 
 from tests.bench import fills, neighbours
 from tests.bench.figures import ratio
-from tests.bench.findings import Bars, Findings, Table, Target, milliseconds
+from tests.bench.findings import Bars, Findings, Table, Target, milliseconds, quantiles
 from tests.bench.processes import outcome, started
 from tests.bench.rounds import Measure, alternating
 from tests.bench.settings import BODY, Settings
@@ -54,7 +54,7 @@ async def run(stage: Stage, settings: Settings) -> Findings:
     rows = [
         [
             name,
-            *(milliseconds(rounds.quantile(part)) for part in (0.5, 0.9, 0.99)),
+            *quantiles(rounds),
             "–".join(map(milliseconds, rounds.spread)),
             f"{ratio(daemon, rounds):.2f}",
         ]
@@ -83,6 +83,7 @@ async def _ours(
         await fills.members(connection, 2)
 
     daemon = await open_things.enter_async_context(stage.daemon(fill))
+    await daemon.at_rest()
     url = await open_things.enter_async_context(stage.database())
 
     async def message() -> list[float]:

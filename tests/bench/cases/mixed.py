@@ -43,6 +43,7 @@ async def run(stage: Stage, settings: Settings) -> Findings:
     seconds = settings.size(*SECONDS)
     found: dict[int, list[Run]] = {}
     async with stage.daemon(fill) as daemon:
+        await daemon.at_rest()
         # The first calls of a daemon are slower than all that follow.
         await _run(daemon, RATES[0], 1.0)
         for _ in range(settings.rounds):

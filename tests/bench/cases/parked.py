@@ -110,6 +110,7 @@ async def _measured(stage: Stage, number: int, rounds: int, idle_s: float) -> Pa
         await fills.members(connection, number + 1)
 
     async with stage.daemon(fill) as daemon:
+        await daemon.at_rest()
         # The room and who is in it stay known without a call that is parked.
         await outcome("greetings", socket=daemon.socket, room=fills.ROOM, members=number + 1)
         before = daemon.process.memory()

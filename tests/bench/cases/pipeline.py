@@ -27,9 +27,9 @@ async def run(stage: Stage, settings: Settings) -> Findings:
         await fills.members(connection, AGENTS)
 
     repeats = settings.rounds * settings.size(*REPEATS)
-    async with (
-        stage.daemon(fill) as daemon,
-        load(
+    async with stage.daemon(fill) as daemon:
+        await daemon.at_rest()
+        async with load(
             "pipeline",
             socket=daemon.socket,
             room=fills.ROOM,
@@ -37,9 +37,8 @@ async def run(stage: Stage, settings: Settings) -> Findings:
             each=EACH,
             body=BODY,
             repeats=repeats,
-        ) as agents,
-    ):
-        found: list[dict[str, Any]] = [await agents.said() for _ in range(repeats)]
+        ) as agents:
+            found: list[dict[str, Any]] = [await agents.said() for _ in range(repeats)]
     stored = [seconds for one in found for seconds in one["stored"]]
     heard = [seconds for one in found for seconds in one["heard"]]
     p99 = quantile(stored, 0.99)

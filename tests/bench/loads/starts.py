@@ -62,14 +62,15 @@ def _answering(ask: Any) -> tuple[list[float], list[int]]:
 
 
 def _ending(ask: Any) -> tuple[list[float], list[int]]:
-    """Of a command that ends by itself."""
+    """Of a command that ends by itself and has nothing to say."""
     seconds = []
     for _ in range(ask["count"]):
         began = time.perf_counter()
         process = _start(ask)
-        process.communicate(ask["sent"].encode())
+        said, _ = process.communicate(ask["sent"].encode())
         seconds.append(time.perf_counter() - began)
-        _end(process, ask["command"])
+        if process.returncode or said:
+            raise ChildProcessError(f"{ask['command']}: {process.returncode}, {said!r}")
     process = _start(ask)
     _give(process, ask["sent"])
     assert process.stdin is not None
