@@ -121,3 +121,34 @@ def test_a_link_to_nothing_says_so(visit: Visit, house: House, unique: Unique) -
         expect(messages(page).last).to_contain_text("See #999999")
         page = ann.visit("/page/rooms/no-such-room-anywhere")
         expect(page.get_by_text("There is no room")).to_be_visible()
+
+
+def test_rows_that_grow_do_not_push_the_end_away(
+    visit: Visit, house: House, unique: Unique
+) -> None:
+    """A quote or an answer's buttons come later than their row: no reason to leave the end."""
+    name = unique("kitchen")
+    with agents_in(house, name, "claude") as (claude,), visit("ann") as ann:
+        for number in range(60):
+            claude.post(f"Chatter {number}")
+        ann.sign_in()
+        page = ann.visit(f"/page/rooms/{name}")
+        expect(messages(page).last).to_contain_text("Chatter 59")
+        newest = page.get_by_role("button", name="Newest")
+        expect(newest).to_be_hidden()
+        # The growth, and then the event of an earlier scrolling, before anything is laid out anew.
+        page.locator(".transcript").evaluate(
+            """node => {
+                node.querySelector(".row:last-child").append(document.createElement("textarea"));
+                node.dispatchEvent(new Event("scroll"));
+            }"""
+        )
+        claude.post("The last word")
+        expect(messages(page).last).to_contain_text("The last word")
+        expect(messages(page).last).to_be_in_viewport()
+        expect(newest).to_be_hidden()
+        page.locator(".transcript").evaluate("node => { node.scrollTop -= 300; }")
+        expect(newest).to_be_visible()
+        claude.post("Said below")
+        expect(page.get_by_role("button", name="1 new")).to_be_visible()
+        expect(messages(page).last).not_to_be_in_viewport()

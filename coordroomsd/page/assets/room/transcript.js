@@ -245,6 +245,7 @@ export class Transcript {
 
   _toBottom() {
     this.node.scrollTop = this.node.scrollHeight;
+    this._top = this.node.scrollTop;
   }
 
   /** Make the page show the window's rows; what the reader looks at stays where it is. */
