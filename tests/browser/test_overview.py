@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
-from coordrooms import Client
 from tests.browser.conftest import Visit
+from tests.browser.overviews import card
+from tests.browser.rooms import enter
 from tests.browser.visitors import (
     THEMES,
     WIDTHS,
@@ -33,10 +35,6 @@ HOSTILE = (
 )
 
 
-def card(page: Page, room: str) -> Locator:
-    return page.get_by_role("region", name=room)
-
-
 @pytest.fixture
 def busy(house: House, unique: Unique) -> str:
     """A room with three agents and a person, with everything that a card can show."""
@@ -55,18 +53,11 @@ def busy(house: House, unique: Unique) -> str:
         seats[1].set_status("writing the migration", expires_in_s=1800)
         seats[0].take("search/router.ts")
         seats[1].take("migrations/0042_titles.sql", lease_s=90)
-        _leave_elsewhere(bob)
-        bob.join(room)
+        enter(bob, room)
         thread = gem.open_conversation(cody.me().participant.conversation_id)
         thread.send("Your migration locks the table; mine comes first.", "note")
         bob.open_conversation(opal.me().participant.conversation_id).send("How long?", "question")
     return room
-
-
-def _leave_elsewhere(person: Client) -> None:
-    active = person.me().active_room
-    if active is not None:
-        person.room(active.id).leave()
 
 
 def test_a_card_has_what_a_room_is_about(visit: Visit, busy: str) -> None:
@@ -135,12 +126,8 @@ def test_who_waits_is_told_from_who_works(visit: Visit, house: House, unique: Un
         expect(dot.first).to_have_attribute("data-presence", "thinking")
 
 
-MINUTE_MS = 60_000
-
-
-@pytest.mark.parametrize(
-    ("kind", "silent_for", "more", "shown"),
-    [
+def test_who_has_gone(visit: Visit) -> None:
+    cases: tuple[tuple[str, int | None, dict[str, Any], str], ...] = (
         ("agent", 0, {}, "thinking"),
         ("agent", 10, {}, "thinking"),
         ("agent", 11, {}, "gone 11 min"),
@@ -150,74 +137,29 @@ MINUTE_MS = 60_000
         ("human", 5, {}, "here"),
         ("human", 6, {}, "gone 6 min"),
         ("human", 6, {"waiting": True}, "waiting"),
-    ],
-)
-def test_who_has_gone(
-    visit: Visit, kind: str, silent_for: int | None, more: dict[str, Any], shown: str
-) -> None:
+    )
+    now = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    members = [
+        {
+            "kind": kind,
+            "waiting": False,
+            "status": None,
+            "last_seen_at": (
+                None if silent is None else (now - timedelta(minutes=silent)).isoformat()
+            ),
+        }
+        | more
+        for kind, silent, more, _ in cases
+    ]
     with visit("ann") as ann:
-        page = ann.sign_in()
-        words = page.evaluate(
-            """async ({ member, silentFor }) => {
+        shown = ann.sign_in().evaluate(
+            """async ([members, now]) => {
                 const { presence } = await import("/page/assets/room/presence.js");
-                const now = Date.now();
-                const at = silentFor === null ? null : new Date(now - silentFor).toISOString();
-                return presence({ ...member, last_seen_at: at }, now).words;
+                return members.map((member) => presence(member, Date.parse(now)).words);
             }""",
-            {
-                "member": {"kind": kind, "waiting": False, "status": None} | more,
-                "silentFor": None if silent_for is None else silent_for * MINUTE_MS,
-            },
+            [members, now.isoformat()],
         )
-        assert words == shown
-
-
-def test_a_question_is_answered_with_one_click(visit: Visit, house: House, unique: Unique) -> None:
-    name = unique("asking")
-    with visit("ann") as ann, house.agent(unique("ida")) as ida:
-        seat = ida.join(name, create=True)
-        asked = seat.post("Shall I merge the branch?", kind="question").message
-        page = ann.sign_in()
-        row = page.get_by_role("region", name="Open questions").get_by_role("listitem")
-        row = row.filter(has_text="Shall I merge the branch?")
-        row.get_by_role("button", name="Yes").dblclick()
-        expect(row).to_have_count(0)
-        expect(page.get_by_role("status").filter(has_text="Answered.")).to_have_count(1)
-        [answer] = [one for one in seat.history().messages if one.kind == "answer"]
-        assert (answer.body, answer.reply_to) == ("Yes.", asked.id)
-        assert answer.author is not None
-        assert (answer.author.name, answer.author.kind) == ("ann", "human")
-
-
-def test_a_question_is_answered_by_the_keyboard_while_others_come(
-    visit: Visit, house: House, unique: Unique
-) -> None:
-    with visit("ann") as ann, house.agent(unique("ida")) as ida:
-        seat = ida.join(unique("asking"), create=True)
-        asked = seat.post("Shall I merge the first branch?", kind="question").message
-        page = ann.sign_in()
-        rows = page.get_by_role("region", name="Open questions").get_by_role("listitem")
-        no = rows.filter(has_text="the first branch").get_by_role("button", name="No")
-        no.focus()
-        seat.post("And the second branch?", kind="question")
-        expect(rows.filter(has_text="And the second branch?")).to_be_visible()
-        expect(no).to_be_focused()
-        page.keyboard.press("Enter")
-        expect(rows.filter(has_text="the first branch")).to_have_count(0)
-        [answer] = [one for one in seat.history().messages if one.kind == "answer"]
-        assert (answer.body, answer.reply_to) == ("No.", asked.id)
-
-
-def test_nobody_answers_oneself(visit: Visit, house: House, unique: Unique) -> None:
-    room = unique("own")
-    with visit("ann") as ann, house.person("ann") as herself:
-        _leave_elsewhere(herself)
-        herself.join(room, create=True).post("Who takes the tests?", kind="question")
-        page = ann.sign_in()
-        row = page.get_by_role("region", name="Open questions").get_by_role("listitem")
-        row = row.filter(has_text=room)
-        expect(row).to_be_visible()
-        expect(row.get_by_role("button")).to_have_count(0)
+    assert shown == [words for *_, words in cases]
 
 
 def test_what_one_has_looked_at_is_new_no_more(visit: Visit, busy: str) -> None:
@@ -252,51 +194,6 @@ def test_a_browser_that_has_seen_thousands_of_rooms_is_shown_them(
         page.reload()
         expect(card(page, busy)).to_contain_text("reading the router’s history code")
         expect(card(page, busy).locator(".badge")).to_be_hidden()
-
-
-def test_a_room_is_made_and_entered(visit: Visit, unique: Unique) -> None:
-    with visit("una") as una:
-        page = una.sign_in()
-        for name in (unique("first"), unique("second")):
-            # Also beside the room that one is active in.
-            page.get_by_label("Name of a new room").fill(name)
-            page.keyboard.press("Enter")
-            expect(page.get_by_role("heading", name=name)).to_be_visible()
-            page.get_by_role("link", name="coordrooms").click()
-        expect(card(page, name)).to_contain_text("una")
-        page.get_by_label("Name of a new room").fill(name)
-        page.get_by_role("button", name="Make it").click()
-        expect(page.get_by_role("alert").filter(has_text="There is a room named")).to_be_visible()
-
-
-def test_one_talks_to_somebody_alone(visit: Visit, house: House, unique: Unique) -> None:
-    name = unique("tom")
-    with house.agent(name) as tom, visit("ann") as ann:
-        tom.join(unique("room"), create=True)
-        page = ann.sign_in()
-        page.get_by_label("Find somebody by name").fill(name)
-        page.get_by_role("button", name=f"Talk to {name}").click()
-        expect(page).to_have_url(re.compile("/page/conversations/"))
-        page.get_by_role("link", name="coordrooms").click()
-        expect(page.get_by_role("region", name="Conversations of two")).to_contain_text(name)
-
-
-def test_an_operator_sees_what_agents_say_to_each_other_and_speaks_to_one(
-    visit: Visit, house: House, unique: Unique
-) -> None:
-    names = unique("ada"), unique("ben")
-    with house.agent(names[0]) as ada, house.agent(names[1]) as ben, visit("boss") as boss:
-        for one in (ada, ben):
-            one.join(unique("room"), create=True)
-        ada.open_conversation(names[1]).send("Yours locks the table.", "note")
-        page = boss.sign_in("--operator")
-        threads = page.get_by_role("region", name="Conversations of two").get_by_role("listitem")
-        thread = threads.filter(has_text=" and ".join(names))
-        expect(thread).to_contain_text("Yours locks the table.")
-        page.get_by_label("Find somebody by name").fill(names[0])
-        page.get_by_role("button", name=f"Talk to {names[0]}").click()
-        expect(page).to_have_url(re.compile("/page/conversations/"))
-        assert "admin" in [one.kind for one in ada.conversations()]
 
 
 def test_an_open_page_is_one_waiter(visit: Visit, house: House, busy: str) -> None:
