@@ -55,6 +55,7 @@ logger = logging.getLogger(__name__)
 
 # Sessions with the database, files, listeners, and what a connection that is turned away takes.
 KEPT_DESCRIPTORS = 128
+KIB = 1024
 # The last batch and the last positions; a database that is away then would hold up the end.
 CLOSE_WITHIN_S = 5.0
 
@@ -252,6 +253,9 @@ def _most_connections(limits: Limits) -> int:
 def _limits(limits: Limits) -> dict[str, Limit]:
     return {
         "message": Limit(limits.message_burst, limits.message_per_s),
+        "body": Limit(
+            limits.body_kib_burst * KIB, limits.body_kib_per_s * KIB, "bytes in messages"
+        ),
         "status": Limit(limits.status_burst, limits.status_per_s),
         "reaction": Limit(limits.reaction_burst, limits.reaction_per_s),
         "claim": Limit(limits.claim_burst, limits.claim_per_s),

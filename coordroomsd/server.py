@@ -296,6 +296,11 @@ def _server(
         "Answers over HTTP that wait in memory for a slow reader",
         bounds.readers.unread_bytes,
     )
+    daemon.metrics.observe(
+        "unfinished_bytes",
+        "What has come over HTTP of requests that are not complete",
+        bounds.senders.unfinished_bytes,
+    )
     return server
 
 
@@ -324,6 +329,7 @@ def keep_within(bounds: Bounds, gateway: Gateway, limits: Limits) -> None:
     bounds.request_within_s = limits.request_within_s
     bounds.readers.within_s = gateway.answer_within_s = limits.answer_within_s
     bounds.readers.most_bytes = limits.max_unread_mib * 1024 * 1024
+    bounds.senders.most_bytes = limits.max_unfinished_mib * 1024 * 1024
 
 
 def _adopt(

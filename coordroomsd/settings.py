@@ -121,6 +121,9 @@ class Limits(Section):
 
     message_burst: Burst = 60
     message_per_s: Rate = 10.0
+    # 64 of the largest bodies at once, then two a second.
+    body_kib_burst: Burst = 4096
+    body_kib_per_s: Rate = 128.0
     status_burst: Burst = 20
     status_per_s: Rate = 0.2
     reaction_burst: Burst = 40
@@ -136,6 +139,7 @@ class Limits(Section):
     request_within_s: Seconds = 30.0
     answer_within_s: Seconds = 30.0
     max_unread_mib: Many = 256
+    max_unfinished_mib: Many = 64
 
 
 class Retention(Section):

@@ -31,6 +31,7 @@ REPOSITORY: Final = Path(__file__).parents[1]
 WITHOUT_LIMITS: Final = """
 [limits]
 message_burst = 0
+body_kib_burst = 0
 status_burst = 0
 reaction_burst = 0
 claim_burst = 0

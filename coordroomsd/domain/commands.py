@@ -7,6 +7,7 @@ never waits and never looks elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -95,6 +96,11 @@ class View(Protocol):
         self, bucket: str, participant: Participant | Actor, cost: int, room_id: int = 0
     ) -> None:
         """Take from a bucket. Raises `rate_limited`."""
+
+    def spend_all(
+        self, costs: Mapping[str, int], participant: Participant | Actor, room_id: int = 0
+    ) -> None:
+        """Take from several, or from none. Raises `rate_limited`."""
 
 
 class Decision(NamedTuple):

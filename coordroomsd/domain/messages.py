@@ -23,6 +23,7 @@ from coordroomsd.domain.log import Log
 from coordroomsd.domain.members import active_member, check_cursor, reference
 from coordroomsd.domain.participants import Actor
 from coordroomsd.domain.rooms import Room
+from coordroomsd.domain.text import body_size
 
 
 class Posted(NamedTuple):
@@ -64,7 +65,8 @@ class Post:
         unseen = self._unseen(view, room, member.id)
         if self.condition:
             refuse_unless_held(log.room, member.id, self.condition.key, self.condition.fence)
-        view.spend("message", participant, len(self.drafts))
+        size = sum(body_size(draft.body) for draft in self.drafts)
+        view.spend_all({"message": len(self.drafts), "body": size}, participant)
         posted = log.say(member.author, (Message(d.kind, d.body, d.reply_to) for d in self.drafts))
         return Decision(Posted(log.room, posted, unseen, targets), log.room, tuple(log.events))
 

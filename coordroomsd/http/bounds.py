@@ -6,6 +6,7 @@ from typing import Final, Protocol
 
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.http.readers import Readers
+from coordroomsd.http.senders import Senders
 from coordroomsd.live.connections import Connections
 
 # For a request's headers, from its first byte on, and for its body.
@@ -25,7 +26,7 @@ class Dropping(Protocol):
 
 
 class Bounds:
-    """`request_within_s` may change, as may the bounds of `connections` and `readers`."""
+    """`request_within_s` may change, as may those of `connections`, `readers` and `senders`."""
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class Bounds:
     ) -> None:
         self.connections = Connections() if connections is None else connections
         self.readers = Readers() if readers is None else readers
+        self.senders = Senders()
         self.request_within_s = request_within_s
         self.lingering = 0
         self._dropping = dropping

@@ -25,7 +25,7 @@ from coordroomsd.http.exchanges import Exchange, Head
 from coordroomsd.http.guard import Guard
 from coordroomsd.http.peers import address_of, origin_of
 from coordroomsd.http.replies import headers_of_answer, headers_of_refusal
-from coordroomsd.http.requests import LargeError, LateError, parse_body, query_pairs
+from coordroomsd.http.requests import CrowdedError, LargeError, LateError, parse_body, query_pairs
 from coordroomsd.http.sse import send_stream
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.tracing import CURRENT, Parent, Span
@@ -148,6 +148,8 @@ class Calls:
 def _body_of(exchange: Exchange) -> object:
     if exchange.is_too_large:
         raise LargeError
+    if exchange.is_crowded:
+        raise CrowdedError
     if exchange.is_late:
         raise LateError(exchange.body_within_s)
-    return parse_body(exchange.head.get(b"content-type"), exchange.body)
+    return parse_body(exchange.head.get(b"content-type"), exchange.take_body())

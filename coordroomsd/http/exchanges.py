@@ -63,6 +63,7 @@ class Exchange:
         "body",
         "disconnected",
         "head",
+        "is_crowded",
         "is_late",
         "is_too_large",
         "keep_alive",
@@ -85,6 +86,7 @@ class Exchange:
         self.keep_alive = keep_alive
         self.response_complete = False
         self.is_late = False
+        self.is_crowded = False
         self.is_too_large = _is_announced_too_large(head)
         # Whether it ends when its caller goes away; others are done to their end.
         self._parks = False
@@ -106,7 +108,9 @@ class Exchange:
         """The body has gone on or ended, or the caller has gone away."""
         if self.disconnected:
             self._body_is_over()
-            if self._task and self._parks:
+            if self._task is None:
+                self.body = bytearray()
+            elif self._parks:
                 self._task.cancel()
             return
         if self.is_too_large or len(self.body) > MAX_REQUEST_BYTES:
@@ -120,10 +124,19 @@ class Exchange:
             self._body_is_over()
             self._begin()
 
+    def take_body(self) -> bytearray:
+        """Once: a call that parks would keep it for minutes."""
+        body, self.body = self.body, bytearray()
+        return body
+
     def expect_body(self) -> None:
         """What has come so far does not end the request: give the rest its time."""
-        if self.more_body and not (self._task or self._late):
+        if not self.more_body or self._task:
+            return
+        if self._late is None:
             self._late = self._connection.loop.call_later(self.body_within_s, self._give_up)
+        size = len(self.body) + sum(len(name) + len(value) for name, value in self.head.headers)
+        self._connection.bounds.senders.has_sent(self, size, self._give_way)
 
     def park(self) -> None:
         """From now on it ends when its caller goes away, and does without headers: 1.5 KiB."""
@@ -158,9 +171,17 @@ class Exchange:
     def _give_up(self) -> None:
         self._late = None
         self.is_late = True
+        self._body_is_over()
+        self._begin()
+
+    def _give_way(self) -> None:
+        self.is_crowded = True
+        self.body = bytearray()
+        self._body_is_over()
         self._begin()
 
     def _body_is_over(self) -> None:
+        self._connection.bounds.senders.is_done(self)
         if self._late:
             self._late.cancel()
             self._late = None

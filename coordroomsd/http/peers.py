@@ -17,6 +17,7 @@ from coordroomsd.domain.errors import Refusal, invalid
 from coordroomsd.http.bounds import LINGER_S, MAX_LINGERING, Bounds
 from coordroomsd.http.readers import Readers
 from coordroomsd.http.replies import headers_of_refusal
+from coordroomsd.http.requests import CrowdedError
 
 PEER = "coordrooms.peer"
 # The longest that has a use is a path of 120 characters, percent-encoded, and a token: 2 KiB.
@@ -145,13 +146,13 @@ class PeerProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._reads_no_more:
             return
-        began_in_headers = self._is_in_headers
         super().data_received(data)
         self.expect_body()
         if not self._holds_for_nothing() or self.transport.is_closing():
             return
-        if began_in_headers:
+        if self._is_in_headers:
             self._header_bytes += len(data)
+            self.bounds.senders.has_sent(self, self._header_bytes, self._give_way)
         if self._header_bytes > MAX_HEADER_BYTES:
             self.send_400_response(f"The headers are longer than {MAX_HEADER_BYTES} bytes.")
         elif self._headers_deadline is None:
@@ -219,6 +220,13 @@ class PeerProtocol(HttpToolsProtocol):
         lines = [b"%b: %b\r\n" % header for header in (*headers, (b"connection", b"close"))]
         self.transport.write(b"".join([STATUS_LINE[refusal.status], *lines, b"\r\n", body]))
 
+    def _give_way(self) -> None:
+        if not self.transport.is_closing():
+            refusal = CrowdedError()
+            self.bounds.turned_away(refusal, origin_of(self.peer))
+            self._answer_at_once(refusal)
+            self.transport.close()
+
     def _sends_too_slowly(self) -> None:
         if not self.transport.is_closing():
             self.bounds.dropped("slow_sender", origin_of(self.peer))
@@ -246,6 +254,7 @@ class PeerProtocol(HttpToolsProtocol):
     def _headers_have_ended(self) -> None:
         self._is_in_headers = False
         self._header_bytes = 0
+        self.bounds.senders.is_done(self)
         if self._headers_deadline is not None:
             self._headers_deadline.cancel()
             self._headers_deadline = None

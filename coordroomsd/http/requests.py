@@ -25,6 +25,17 @@ class LateError(Refusal):
         super().__init__(fault.code, fault.detail, **fault.extra)
 
 
+class CrowdedError(Refusal):
+    """Too much has come of requests that do not end, and this one has been at it the longest."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "too_many_waiters",
+            "Requests that are not complete take all the room there is for them.",
+            recovery="Wait for the seconds in Retry-After, then send the request again.",
+        )
+
+
 class LargeError(Refusal):
     """The body is too large, and was not kept."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -154,9 +154,14 @@ class Draft:
     def spend(
         self, bucket: str, participant: Participant | Actor, cost: int, room_id: int = 0
     ) -> None:
+        self.spend_all({bucket: cost}, participant, room_id)
+
+    def spend_all(
+        self, costs: Mapping[str, int], participant: Participant | Actor, room_id: int = 0
+    ) -> None:
         owner = (participant.project, participant.conversation_id, room_id)
-        self._buckets.spend(bucket, owner, cost)
-        self._spent.append((bucket, owner, cost))
+        self._buckets.spend_all(costs, owner)
+        self._spent += [(bucket, owner, cost) for bucket, cost in costs.items()]
 
     # --- for answers ---
 

@@ -35,7 +35,14 @@ Json = dict[str, Any]
 
 SOCKET = Caller("default", "agent", "agent", None, ("uid", 1000))
 OPERATOR = Caller("default", "agent", "operator", None, ("uid", 0))
-NO_LIMITS = Limits(message_burst=0, status_burst=0, reaction_burst=0, claim_burst=0, room_burst=0)
+NO_LIMITS = Limits(
+    message_burst=0,
+    body_kib_burst=0,
+    status_burst=0,
+    reaction_burst=0,
+    claim_burst=0,
+    room_burst=0,
+)
 
 
 def message(body: str) -> Json:

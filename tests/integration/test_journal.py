@@ -203,6 +203,24 @@ async def test_what_a_full_disk_refused_costs_nothing(connect_arguments: dict[st
         await ada.refused("rate_limited", "POST", "/rooms/plan/messages", message("x"))
 
 
+async def test_bodies_have_a_bucket_of_bytes(connect_arguments: dict[str, Any]) -> None:
+    limits = Limits(message_burst=3, message_per_s=0.001, body_kib_burst=4, body_kib_per_s=0.001)
+    async with running(connect_arguments, limits=limits) as daemon:
+        ada, bob = await daemon.room("plan", "ada", "bob")
+        await ada.say("plan", "x" * 4096)
+        refused = await ada.refused("rate_limited", "POST", "/rooms/plan/messages", message("x"))
+        assert refused["retry_after_s"] == 1
+        assert "bytes in messages" in refused["detail"]
+        await bob.say("plan", "é" * 1024)
+        # A refusal by one bucket takes nothing from the other.
+        too_long = message("x" * 2049)
+        refused = await bob.refused("rate_limited", "POST", "/rooms/plan/messages", too_long)
+        assert refused["retry_after_s"] == 1
+        await bob.say("plan", "x" * 1000, "y" * 1000)
+        refused = await bob.refused("rate_limited", "POST", "/rooms/plan/messages", message("x"))
+        assert "message calls" in refused["detail"]
+
+
 async def test_cancelled_reads_leave_the_pool_as_it_was(daemon: Running) -> None:
     ada, bob = await daemon.room("plan", "ada", "bob")
     await ada.say("plan", *["x" * 1000] * 50)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -10,6 +11,7 @@ import pytest
 from tests.acceptance.daemons import running
 from tests.integration.callers import Caller, ListeningDaemon
 from tests.integration.wires import Headers, Reply, Wire
+from tests.polling import block_until
 
 MIB = 1024 * 1024
 JSON = ("Content-Type", "application/json")
@@ -19,7 +21,7 @@ CHUNK = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[ListeningDaemon]:
-    with running(ListeningDaemon()) as daemon:
+    with running(ListeningDaemon(config="max_unfinished_mib = 1\n")) as daemon:
         yield daemon
         assert "internal error" not in daemon.log()
         assert "Traceback" not in daemon.log()
@@ -80,6 +82,32 @@ def test_refused_before_the_body_has_come(wire: Wire, own: Headers) -> None:
     head = [own[0], ("Authorization", "Bearer wrong"), JSON]
     assert wire.ask("POST", "/api/v1/rooms", head, b"x" * MIB).outcome == "unauthorized"
     assert wire.ask("GET", "/api/v1/me", own).status == 200
+
+
+@pytest.mark.parametrize("part", ["headers", "body"])
+def test_others_need_the_room(caller: Caller, wire: Wire, own: Headers, part: str) -> None:
+    """Who has been at it longest gives way, and whoever comes then is served."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in [*own, JSON])
+    begun = f"POST /api/v1/rooms/@active/messages HTTP/1.1\r\n{lines}".encode()
+    begun += b"X: " + b"x" * 50_000
+    if part == "body":
+        begun += b"\r\nContent-Length: 800000\r\n\r\n" + b" " * 700_000
+    wire.send(begun)
+
+    def has_come() -> object:
+        text = caller.over_socket().call("GET", "/metrics", base="").content
+        return re.search(rb"^coordrooms_unfinished_bytes [57]", text, re.MULTILINE)
+
+    block_until(has_come)
+    with Wire(caller) as other:
+        head = f"POST /api/v1/rooms HTTP/1.1\r\n{lines}Content-Length: {MIB}\r\n\r\n".encode()
+        other.send(head + b"{}".ljust(MIB - 1))
+        refused = wire.receive()
+        other.send(b" ")
+        assert other.receive().outcome == "invalid_arguments"
+    assert refused.outcome == "too_many_waiters"
+    assert "retry-after: 5" in refused.head.lower()
+    assert caller.call("GET", "/me").status == 200
 
 
 def test_byte_by_byte(wire: Wire, own: Headers) -> None:

@@ -25,14 +25,14 @@ def room_id(world: World) -> int:
 
 
 def test_messages_are_stored_one_after_the_other(world: World, room_id: int) -> None:
-    posted = world.do(Post(ADA, room_id, (draft("one"), draft("two", "warning"))))
+    posted = world.do(Post(ADA, room_id, (draft("one"), draft("twö", "warning"))))
     assert [event.seq for event in posted.messages] == [3, 4]
     assert [event.payload for event in posted.messages] == [
         Message("decision", "one", None),
-        Message("warning", "two", None),
+        Message("warning", "twö", None),
     ]
     assert posted.unseen is None
-    assert world.spent == [("message", "ada", 2, 0)]
+    assert world.spent == [("message", "ada", 2, 0), ("body", "ada", 7, 0)]
 
 
 def test_what_it_needs_are_the_targets_once_each() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -102,6 +102,12 @@ class World:
         if bucket in self.empty_buckets:
             raise Refusal("rate_limited", f"no {bucket} left", retry_after_s=1)
         self.spent.append((bucket, participant.conversation_id, cost, room_id))
+
+    def spend_all(
+        self, costs: Mapping[str, int], participant: Participant | Actor, room_id: int = 0
+    ) -> None:
+        for bucket, cost in costs.items():
+            self.spend(bucket, participant, cost, room_id)
 
     # --- what tests do ---
 

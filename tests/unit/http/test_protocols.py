@@ -225,7 +225,12 @@ def test_a_caller_that_goes_away(
 
 def test_a_caller_that_goes_away_with_half_a_body(connection: Connection) -> None:
     connection.says(post(b"half")[:-2])
+    begun: Any = connection.protocol.cycle
+    assert connection.protocol.bounds.senders.unfinished_bytes() > 2
     connection.goes_away()
+    # The protocol and its exchange hold each other: who knows when they go.
+    assert begun.body == b""
+    assert connection.protocol.bounds.senders.unfinished_bytes() == 0
     connection.passes(2 * REQUEST_WITHIN_S)
     assert not connection.served
 

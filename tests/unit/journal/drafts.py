@@ -31,7 +31,8 @@ class Committed:
     def __init__(self) -> None:
         self.clock = FakeClock()
         limits = {
-            name: Limit(100, 1) for name in ("message", "status", "reaction", "claim", "room")
+            name: Limit(100, 1)
+            for name in ("message", "body", "status", "reaction", "claim", "room")
         }
         self.buckets = Buckets(limits, self.clock)
         self.facts = Facts()

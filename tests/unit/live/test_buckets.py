@@ -139,3 +139,23 @@ def test_buckets_in_use_are_not_swept_at_every_call(
         buckets.spend("message", number, 1)
     assert len(buckets) == 1000
     assert sweeps == 4
+
+
+def test_several_are_taken_from_together_or_not_at_all(buckets: Buckets) -> None:
+    buckets.spend("claim", "ada", 2)
+    for costs in ({"message": 60, "claim": 1}, {"claim": 1, "message": 60}):
+        with pytest.raises(Refusal):
+            buckets.spend_all(costs, "ada")
+    buckets.spend_all({"message": 60, "status": 9, "claim": 0}, "ada")
+    assert refused_for(buckets, "message", "ada", 1) == 1
+
+
+def test_a_refusal_says_what_the_bucket_holds(clock: FakeClock) -> None:
+    buckets = Buckets({"body": Limit(4096, 1024, "bytes in messages")}, clock)
+    buckets.spend("body", "ada", 4096)
+    with pytest.raises(Refusal) as caught:
+        buckets.spend("body", "ada", 1025)
+    assert caught.value.detail == (
+        "The bucket of bytes in messages is empty: 4,096 at once, then 1,024 a second. "
+        "It has room for this call in 2 s."
+    )
