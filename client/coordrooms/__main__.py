@@ -9,6 +9,7 @@ import sys
 def main() -> int:
     """Run the command of this process's arguments; returns the exit code."""
     _leave_no_core()
+    _open_what_is_closed()
     arguments = sys.argv[1:]
     # Hosts start the relay for every agent session and a hook at every tool call, so these load
     # nothing that they do not need.
@@ -22,9 +23,12 @@ def main() -> int:
         code = hook(arguments[1:])
         # All is written. Taking the interpreter down in order is a sixth of what a hook takes.
         os._exit(code)
-    from .cli import main as command
+    try:
+        from .cli import main as command
 
-    return command(arguments)
+        return command(arguments)
+    except KeyboardInterrupt:  # before the command began
+        return 130
 
 
 def _leave_no_core() -> None:
@@ -35,6 +39,16 @@ def _leave_no_core() -> None:
         return
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, most))
+
+
+def _open_what_is_closed() -> None:
+    """Give this process the standard streams that its caller closed: empty, and read by nobody.
+
+    Else the next thing to be opened, the connection to the daemon perhaps, would be in their place.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
 
 
 if __name__ == "__main__":

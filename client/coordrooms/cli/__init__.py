@@ -14,7 +14,7 @@ from typing import Protocol, cast
 
 from .. import __version__
 from . import commands, failures
-from .outputs import Output
+from .outputs import Output, write
 
 INTRODUCTION = """\
 usage: coordrooms COMMAND [ARGUMENT ...]
@@ -49,12 +49,17 @@ def main(arguments: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    output = Output("coordrooms", as_json=False)
+    return failures.guarded(output, lambda: _chosen(arguments, names))
+
+
+def _chosen(arguments: list[str], names: list[str]) -> int:
     match arguments:
         case ["-h" | "--help" | "help", *_]:
-            print(help_text(names))
+            write(help_text(names))
             return failures.DONE
         case ["-V" | "--version", *_]:
-            print(f"coordrooms {__version__}")
+            write(f"coordrooms {__version__}")
             return failures.DONE
         case [name, *rest] if name in names:
             return _run(name, rest)
@@ -75,7 +80,10 @@ def _run(name: str, rest: list[str]) -> int:
     command = _load(name)
     parser = ArgumentParser(prog=f"coordrooms {name}", description=command.HELP)
     command.add_arguments(parser)
-    arguments = parser.parse_args(rest)
+    try:
+        arguments = parser.parse_args(rest)
+    except SystemExit as end:
+        return int(end.code or 0)
     output = Output(f"coordrooms {name}", as_json=getattr(arguments, "json", False))
     return failures.guarded(output, lambda: command.run(arguments, output))
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ..errors import ConfigurationError, CoordroomsError, DaemonUnreachableError
 from ..models import Json
 from ..refusals import RefusedError
-from .outputs import Output
+from .outputs import Output, UnwritableError, write
 
 DONE, FAILED, USAGE, REFUSED, UNREACHABLE = range(5)
 
@@ -43,17 +43,26 @@ def guarded(output: Output, run: Callable[[], int]) -> int:
     """The exit code of `run`, or that of the error it raised, which is then shown."""
     try:
         code = run()
-        sys.stdout.flush()
+        write("", end="")
+    except UnwritableError as error:
+        _drop_what_is_unwritten()
+        output.fail(text_of(error), document_of(error))
+        return exit_code(error)
     except CoordroomsError as error:
         output.fail(text_of(error), document_of(error))
         return exit_code(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever reads has seen enough. Nothing may be left for the interpreter to flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever reads has seen enough.
+        _drop_what_is_unwritten()
         return BROKEN_PIPE
     return code
+
+
+def _drop_what_is_unwritten() -> None:
+    # Nothing may be left for the interpreter to flush: it would complain.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_code(error: CoordroomsError) -> int:

@@ -8,8 +8,13 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from ..errors import CoordroomsError
 from ..models import Json
 from .texts import Style, safe, table
+
+
+class UnwritableError(CoordroomsError):
+    """Standard output takes no more, for another reason than that nobody reads it."""
 
 
 class Output:
@@ -22,11 +27,11 @@ class Output:
 
     def line(self, text: str) -> None:
         """A line for people, at once. What others wrote in it must be `safe` already."""
-        print(text, flush=True)
+        write(text)
 
     def document(self, document: Json) -> None:
         """A JSON document on a line of its own, at once."""
-        print(json.dumps(document, ensure_ascii=False), flush=True)
+        write(json.dumps(document, ensure_ascii=False))
 
     def answer(self, document: Json, text: str) -> None:
         """The daemon's document for programs, `text` for people."""
@@ -58,6 +63,17 @@ class Output:
     @property
     def on_terminal(self) -> bool:
         return sys.stdout.isatty()
+
+
+def write(text: str, end: str = "\n") -> None:
+    """Put it on standard output, at once."""
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UnwritableError(f"What there is to show cannot be written: {why}.") from error
 
 
 def _takes_colours(stream: TextIO) -> bool:

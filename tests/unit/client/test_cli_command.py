@@ -283,3 +283,31 @@ def test_a_token_that_others_may_read_is_a_warning_of_one_line(
     assert warning.startswith("coordrooms: warning: the token file")
     assert NOWHERE in error
     assert "s3cret" not in warning + error
+
+
+COMMAND = [sys.executable, "-m", "coordrooms"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["say", "--help"]])
+def test_output_that_cannot_be_written_is_told_in_a_line(arguments: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("coordrooms: What there is to show cannot be written: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_standard_stream_may_be_closed(closed: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {closed}', "sh", *COMMAND, "say", "kitchen", "-"],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr
