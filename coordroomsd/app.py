@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import os
 import random
@@ -25,15 +26,18 @@ from coordroomsd.chores import (
     look_at_the_loop,
     look_for_deadlines,
 )
-from coordroomsd.clock import Clock, SteadyClock
+from coordroomsd.clock import Clock, FollowingClock, SteadyClock
+from coordroomsd.cluster import Cluster
 from coordroomsd.config import Config
 from coordroomsd.domain import ids
 from coordroomsd.domain.conversations import PeerPolicy
 from coordroomsd.domain.errors import Refusal
+from coordroomsd.journal.following import Alone, Together
 from coordroomsd.journal.gathering import Gathering
 from coordroomsd.journal.journal import Journal
 from coordroomsd.journal.publishing import Publishing
 from coordroomsd.live.buckets import Buckets, Limit
+from coordroomsd.live.buses import Bus
 from coordroomsd.live.connections import Connections
 from coordroomsd.live.metrics import Metrics
 from coordroomsd.live.participants import Participants
@@ -49,7 +53,9 @@ from coordroomsd.live.wakes import Wakes
 from coordroomsd.settings import Limits
 from coordroomsd.store import reads
 from coordroomsd.store.database import Database
+from coordroomsd.store.notifications import Notifications
 from coordroomsd.store.private_postgres import PrivatePostgres
+from coordroomsd.store.sharing import Member
 
 logger = logging.getLogger(__name__)
 
@@ -93,8 +99,9 @@ async def opened(config: Config) -> AsyncIterator[Daemon]:
     telemetry.check(config.tracing)
     owner = f"{socket.gethostname()}, pid {os.getpid()}"
     if config.database.url is not None:
+        member = _member(config, owner)
         async with _with_database(
-            config, await Database.open(config.database.url, owner=owner)
+            config, await Database.open(config.database.url, owner=owner, member=member)
         ) as daemon:
             yield daemon
         return
@@ -106,6 +113,13 @@ async def opened(config: Config) -> AsyncIterator[Daemon]:
             yield daemon
     finally:
         await server.stop()
+
+
+def _member(config: Config, owner: str) -> Member | None:
+    """Who this daemon is to those that it shares the database with."""
+    if config.cluster.bus == "none":
+        return None
+    return Member(secrets.randbits(62), owner, config.cluster.bus)
 
 
 @asynccontextmanager
@@ -124,15 +138,18 @@ async def running(
     *,
     clock: Clock | None = None,
     jitter: Callable[[], float] = random.random,
+    bus: Bus | None = None,
 ) -> AsyncIterator[Daemon]:
     """A daemon on an open database, which stays open. Without `clock` the database's time counts.
 
-    `jitter` gives numbers from 0 up to 1.
+    `jitter` gives numbers from 0 up to 1. `bus` is one to others on a database that is shared, in
+    place of the database's own.
     """
-    clock = clock or SteadyClock(await database.writer.fetchval("SELECT clock_timestamp()"))
+    kind_of_clock = FollowingClock if database.member else SteadyClock
+    clock = clock or kind_of_clock(await database.writer.fetchval("SELECT clock_timestamp()"))
     async with (
         telemetry.opened(config.tracing, clock.monotonic) as tracing,
-        _running(config, database, clock, jitter, tracing) as daemon,
+        _running(config, database, clock, jitter, tracing, bus) as daemon,
     ):
         yield daemon
 
@@ -144,7 +161,9 @@ async def _running(
     clock: Clock,
     jitter: Callable[[], float],
     tracing: Tracing,
+    bus: Bus | None,
 ) -> AsyncIterator[Daemon]:
+    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     rooms, participants = Rooms(database.reads), Participants(database.reads)
     positions, buckets = Positions(), Buckets(_limits(config.limits), clock)
 
@@ -152,19 +171,57 @@ async def _running(
     hub = Hub(limits.max_waiters, limits.max_waiters_per_participant)
     connections = Connections(_most_connections(limits), limits.max_connections_per_peer)
     timers, metrics = Timers(clock), Metrics()
-    people = People(await reads.enrolled(database.reads))
+    version, enrolled = await reads.enrolled_now(database.reads)
+    people = People(enrolled, version)
     unindexed = Unindexed(await reads.unindexed(database.reads))
-    sweeping = Sweeping(database, clock, config.retention)
+    together, cluster = None, None
+    if member := database.member:
+        lost = functools.partial(_fail, failed)
+        together = Together(
+            database.reads,
+            member.id,
+            rooms,
+            participants,
+            people,
+            hub,
+            timers,
+            unindexed,
+            clock,
+            lost,
+        )
+        cluster = Cluster(
+            database,
+            member,
+            bus or Notifications(database),
+            together,
+            rooms,
+            timers,
+            clock,
+            metrics,
+            lost,
+        )
+    sweeping = Sweeping(
+        database, clock, config.retention, (lambda: cluster.leads) if cluster else (lambda: True)
+    )
     journal = Journal(
         database,
         Gathering(rooms, participants),
-        Publishing(rooms, participants, timers, people, hub, unindexed),
+        Publishing(
+            rooms,
+            participants,
+            timers,
+            people,
+            hub,
+            unindexed,
+            cluster.tell if cluster else None,
+        ),
         positions,
         buckets,
         people,
         metrics,
         clock,
         ids.NewIds(secrets.randbits),
+        together,
     )
     services = Services(
         database.reads,
@@ -172,6 +229,7 @@ async def _running(
         participants,
         positions,
         journal,
+        together or Alone(unindexed),
         hub,
         unindexed,
         clock,
@@ -202,6 +260,8 @@ async def _running(
         sweeping.keep(config.retention)
 
     readings.observe_all(metrics, services, timers, database)
+    if cluster:
+        metrics.observe("daemons", "Daemons on the database", lambda: 1 + cluster.others)
     await arm_deadlines(database, timers, clock)
     writing = asyncio.create_task(journal.run(), name="journal")
     chores = [
@@ -213,7 +273,12 @@ async def _running(
         asyncio.create_task(index_words(database, unindexed, clock), name="search"),
         asyncio.create_task(look_at_the_loop(metrics, clock), name="loop"),
     ]
-    failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    if cluster:
+        chores += [
+            asyncio.create_task(cluster.listen(), name="bus"),
+            asyncio.create_task(cluster.look(), name="hints"),
+            asyncio.create_task(cluster.sweep(), name="sweep"),
+        ]
     for task in (writing, *chores):
         task.add_done_callback(lambda task: _report(task, failed))
     try:
@@ -226,6 +291,8 @@ async def _running(
         await asyncio.wait([writing], timeout=CLOSE_WITHIN_S)
         writing.cancel()
         await asyncio.wait([writing])
+        if cluster:
+            await cluster.leave()
 
 
 def new_secret() -> str:
@@ -239,6 +306,11 @@ def _report(task: asyncio.Task[None], failed: asyncio.Future[None]) -> None:
         return
     if error := task.exception():
         logger.critical("%s has failed", task.get_name(), exc_info=error)
+        _fail(failed, error)
+
+
+def _fail(failed: asyncio.Future[None], error: BaseException) -> None:
+    if not failed.done():
         failed.set_exception(error)
 
 

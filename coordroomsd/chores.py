@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
 from datetime import timedelta
 
 import asyncpg
@@ -108,6 +109,8 @@ async def index_words(database: Database, unindexed: Unindexed, clock: Clock) ->
         await asyncio.sleep(INDEX_AFTER_S)
         with trouble.told():
             async with database.side_session() as session:
+                if database.member:
+                    await upkeep.take_turn(session)
                 await index_all(session, unindexed, clock)
 
 
@@ -131,8 +134,16 @@ async def index_all(session: asyncpg.Connection, unindexed: Unindexed, clock: Cl
 class Sweeping:
     """Retention: lets every room begin where its policy says, a little at a time."""
 
-    def __init__(self, database: Database, clock: Clock, default: Retention) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        default: Retention,
+        is_ours: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._database = database
+        # Of daemons that share a database one does it.
+        self._is_ours = is_ours
         self._clock = clock
         self._default = default
         self._hastened = asyncio.Event()
@@ -152,16 +163,20 @@ class Sweeping:
         while True:
             self._hastened.clear()
             with trouble.told():
-                for room_id, first_seq in await reads.over_policy(
-                    self._database.reads,
-                    self._default.max_age_s,
-                    self._default.max_events,
-                    self._clock.now(),
-                ):
-                    await self._remove(journal, room_id, first_seq)
+                if self._is_ours():
+                    await self._sweep(journal)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(SWEEP_EVERY_S):
                     await self._hastened.wait()
+
+    async def _sweep(self, journal: Journal) -> None:
+        for room_id, first_seq in await reads.over_policy(
+            self._database.reads,
+            self._default.max_age_s,
+            self._default.max_events,
+            self._clock.now(),
+        ):
+            await self._remove(journal, room_id, first_seq)
 
     async def _remove(self, journal: Journal, room_id: int, first_seq: int) -> None:
         reached = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Clock(Protocol):
@@ -20,6 +20,10 @@ def _seconds() -> float:
     if hasattr(time, "CLOCK_BOOTTIME"):
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()
+
+
+# No clock of a machine drifts by a thousandth.
+MOST_AT_ONCE_S: Final = 0.001
 
 
 class SteadyClock:
@@ -40,3 +44,20 @@ class SteadyClock:
 
     def monotonic(self) -> float:
         return _seconds()
+
+
+class FollowingClock(SteadyClock):
+    """The same, kept close to the database's time, so that all who share a database agree."""
+
+    def __init__(self, at_start: datetime) -> None:
+        super().__init__(at_start)
+        self._latest = self._start
+
+    def now(self) -> datetime:
+        self._latest = max(self._latest, super().now())
+        return self._latest
+
+    def follow(self, database_time: datetime) -> None:
+        """Come nearer to it, by a millisecond at most: called each second that is fast enough."""
+        ahead_s = _seconds() - self._started - (database_time - self._start).total_seconds()
+        self._started += min(max(ahead_s, -MOST_AT_ONCE_S), MOST_AT_ONCE_S)

@@ -56,6 +56,12 @@ def load(
     if isinstance(named, str) and Path(named).is_absolute():
         draft.fill("server.mcp_socket", str(mcp_socket_beside(Path(named))))
     sections = {name: draft.validated(name) for name in SECTIONS}
+    shares = draft.tables["cluster"].get("bus") == "postgres"
+    if shares and draft.tables["database"].get("url") is None:
+        draft.faults.append(
+            f"{draft.sources['cluster.bus']}: [cluster] bus: needs [database] url, the database "
+            "that daemons share; a private one is for one daemon"
+        )
     if draft.faults:
         raise ConfigurationError(draft.faults)
     return Config(state_dir=state_dir, sources=draft.sources, **sections)

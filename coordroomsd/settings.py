@@ -176,7 +176,9 @@ class Tracing(Section):
 
 
 class Cluster(Section):
-    bus: Literal["none"] = "none"
+    """Without a bus the daemon has its database alone; with one it shares it with all others."""
+
+    bus: Literal["none", "postgres"] = "none"
 
 
 SECTIONS: Mapping[str, type[Section]] = MappingProxyType(

@@ -157,7 +157,7 @@ async def _held(
     reader: Reader, room: Room, message_ids: Collection[int]
 ) -> Mapping[int, list[HeldReaction]]:
     held: dict[int, list[HeldReaction]] = {}
-    for row in await history.reactions(reader, room.id, message_ids):
+    for row in await history.reactions(reader, room, message_ids):
         held.setdefault(row.message_id, []).append(HeldReaction(row.membership_id, row.reaction))
     return held
 
@@ -197,6 +197,7 @@ async def receipts(call: Call) -> Answer:
     await call.reader()
     event = await existing(call)
     room, reader = call.room, call.services.reads
+    await call.services.following.everybody_in(room)
     attending = await history.attending(reader, room.state.id, event.seq)
     acknowledged = await history.acknowledgements(reader, room.state.id, event.seq)
     replies = await history.first_replies(reader, room.state.id, event.seq)

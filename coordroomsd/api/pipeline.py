@@ -22,6 +22,7 @@ from coordroomsd.api.routes import Routes
 from coordroomsd.api.services import Services
 from coordroomsd.domain.errors import Refusal, invalid
 from coordroomsd.domain.members import reference
+from coordroomsd.domain.participants import Actor
 from coordroomsd.journal.submissions import Answer, KeyedCall
 from coordroomsd.live.tracing import CURRENT
 from coordroomsd.store import faults, reads
@@ -96,7 +97,7 @@ class Api:
             span.rename(f"{operation.method} {operation.path}")
             span.note("coordrooms.operation", operation.id)
         call = Call(self.services, operation, request)
-        call.actor = acting(request.caller, request.conversation, self.services.people)
+        call.actor = await self._acting(request)
         if call.actor and request.wake is not None:
             actor = call.actor
             self.services.wakes.note(actor.project, actor.conversation_id, request.wake)
@@ -112,6 +113,23 @@ class Api:
             content = fingerprint(request.body, request.query)
             call.keyed = KeyedCall(call.actor, room_id, operation.id, request.key, content)
         return call
+
+    async def _acting(self, request: Request) -> Actor | None:
+        people = self.services.people
+        actor = acting(request.caller, request.conversation, people)
+        before = people.version
+        await self.services.following.caller(actor)
+        if people.version == before:
+            return actor
+        if self.services.hub.is_revoked(request.caller.credential):
+            raise Refusal("unauthorized", "The token was revoked.")
+        return acting(request.caller, request.conversation, people)
+
+    async def knows_more_people(self) -> bool:
+        """Whether a token may be known that was not a moment ago."""
+        before = self.services.people.version
+        await self.services.following.caller(None)
+        return self.services.people.version != before
 
     def check_fields(self, call: Call) -> None:
         """Raises `idempotency_key_required`, or `invalid_arguments` with every fault."""

@@ -25,7 +25,7 @@ async def of_path(call: Call) -> LiveRoom:
     if "room" in parameters:
         return await find(call, parameters["room"])
     conversation = parameters["conversation"]
-    room = await _by_id(call, conversation)
+    room = await _current(call, await _by_id(call, conversation))
     if room is None or room.state.kind == "room" or not await may_know(call, room):
         raise Refusal("room_not_found", f"There is no conversation {conversation!r}.")
     return room
@@ -41,6 +41,7 @@ async def find(call: Call, reference: str) -> LiveRoom:
         or await _by_id(call, reference)
         or await _by_name(call, reference)
     )
+    await _current(call, room)
     if room is not None and await may_know(call, room):
         return room
     near = await _near_slug(call, reference)
@@ -84,7 +85,7 @@ async def active_or_none(call: Call) -> LiveRoom | None:
     participant = await call.participant()
     if participant is None or participant.active_room_id is None:
         return None
-    return await call.services.rooms.get(participant.active_room_id)
+    return await _current(call, await call.services.rooms.get(participant.active_room_id))
 
 
 async def nearest_participant(call: Call, name: str) -> str | None:
@@ -109,6 +110,13 @@ async def named_participant(call: Call, name: str) -> Actor:
     return Actor(
         participant.project, participant.conversation_id, participant.kind, participant.role
     )
+
+
+async def _current(call: Call, room: LiveRoom | None) -> LiveRoom | None:
+    """The same room, as new as the call."""
+    if room is not None:
+        await call.services.following.room(room, call.actor)
+    return room
 
 
 async def _by_id(call: Call, reference: str) -> LiveRoom | None:

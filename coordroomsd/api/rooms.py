@@ -51,7 +51,10 @@ async def conversations_of(call: Call) -> list[LiveRoom]:
         return []
     numbers = await reads.conversations_of(call.services.reads, participant.id)
     found = [await call.services.rooms.get(number) for number in numbers]
-    return [room for room in found if room]
+    rooms = [room for room in found if room]
+    for room in rooms:
+        await call.services.following.room(room, call.actor)
+    return rooms
 
 
 async def create(call: Call) -> Answer:
@@ -89,6 +92,7 @@ async def _room_of_id(call: Call, room_id: str) -> LiveRoom | None:
 
 async def show(call: Call) -> Answer:
     await call.reader()
+    await call.services.following.everybody_in(call.room)
     now = call.services.clock.now()
     held = [claim for claim in call.room.state.claims.values() if claim.expires_at > now]
     return json_answer(
@@ -103,6 +107,7 @@ async def show(call: Call) -> Answer:
 
 async def members(call: Call) -> Answer:
     await call.reader()
+    await call.services.following.everybody_in(call.room)
     return json_answer(200, {"members": _members(call)})
 
 

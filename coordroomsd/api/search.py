@@ -31,11 +31,13 @@ async def search(call: Call) -> Answer:
         asked.q,
         asked.limit,
         everywhere=everywhere,
-        unindexed=call.services.unindexed.rooms(),
+        unindexed=await call.services.following.unindexed(),
     )
     results = []
     for row in found:
         room = await call.services.rooms.get(row["room_id"])
+        if room is not None and row["seq"] > room.state.head:
+            await call.services.following.room(room, call.actor)
         # What is committed but not yet published is found a moment later.
         if room is None or row["seq"] > room.state.head:
             continue

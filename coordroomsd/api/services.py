@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from coordroomsd.clock import Clock
 from coordroomsd.domain.conversations import PeerPolicy
+from coordroomsd.journal.following import Following
 from coordroomsd.journal.journal import Journal
 from coordroomsd.live.buckets import Buckets
 from coordroomsd.live.connections import Connections
@@ -30,6 +31,8 @@ class Services:
     participants: Participants
     positions: Positions
     journal: Journal
+    # Keeps up with other daemons on the database, where there are any.
+    following: Following
     hub: Hub
     unindexed: Unindexed
     clock: Clock

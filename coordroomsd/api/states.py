@@ -78,12 +78,12 @@ async def react(call: Call, reaction: str, *, remove: bool) -> Answer:
 async def reactions(call: Call) -> Answer:
     await call.reader()
     event = await existing(call)
-    held = await history.reactions(call.services.reads, call.room.state.id, [event.seq])
-    memberships = call.room.state.memberships
+    state = call.room.state
+    held = await history.reactions(call.services.reads, state, [event.seq])
     rows = [
         {
             "reaction": one.reaction,
-            "author": author_wire(memberships[one.membership_id].author),
+            "author": author_wire(state.memberships[one.membership_id].author),
             "at": instant(one.at),
         }
         for one in held

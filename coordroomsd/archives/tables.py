@@ -24,7 +24,9 @@ TABLES: Final = (
 )
 # Made of the others, and again by whatever daemon finds it missing.
 _DERIVED: Final = ("words", "indexed")
-ALL: Final = ("journal", "migrations", *TABLES, *_DERIVED)
+# Of the daemons that run on it now.
+_PASSING: Final = ("identities", "daemons", "parked")
+ALL: Final = ("journal", "migrations", *TABLES, *_DERIVED, *_PASSING)
 _FUNCTIONS: Final = ("only_words(text)",)
 
 _COLUMNS: Final = """

@@ -70,7 +70,12 @@ class Calls:
     async def _answer(self, exchange: Exchange, span: Span | None = None) -> None:
         operation = None
         try:
-            operation, request = self._request(exchange)
+            try:
+                operation, request = self._request(exchange)
+            except Refusal as early:
+                if early.code != "unauthorized" or not await self._api.knows_more_people():
+                    raise
+                operation, request = self._request(exchange)
             call = await self._api.opened(operation, request)
             if call.operation.streams and EVENT_STREAM in (exchange.head.get(b"accept") or ""):
                 await self._stream(call, exchange)

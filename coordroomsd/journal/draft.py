@@ -15,7 +15,7 @@ from coordroomsd.domain.rooms import Room
 from coordroomsd.live.buckets import Buckets
 from coordroomsd.live.people import People
 from coordroomsd.live.rooms import LiveRoom
-from coordroomsd.store.rows import KeptAnswer, Key, Position, Rows
+from coordroomsd.store.rows import Expected, KeptAnswer, Key, Position, Rows
 
 Name = tuple[str, str]
 
@@ -38,18 +38,23 @@ class Facts:
     answers: dict[Key, KeptAnswer] = field(default_factory=dict)
     enrollments: dict[bytes, Enrollment] = field(default_factory=dict)
     used_names: set[Name] = field(default_factory=set)
+    # Whether anything of who is enrolled was looked up.
+    has_identities: bool = False
 
 
 class RoomDraft:
     """A room with what the batch has added to it so far."""
 
-    __slots__ = ("events", "is_new", "live", "pair", "removes", "state")
+    __slots__ = ("events", "is_new", "is_written", "live", "pair", "removes", "state", "version")
 
     def __init__(
         self, live: LiveRoom, *, is_new: bool, pair: tuple[int, int] | None = None
     ) -> None:
         self.live = live
         self.state = live.state
+        self.version = live.version
+        # Whether the batch writes the room's own row, and so makes another version.
+        self.is_written = False
         self.events: list[Event] = []
         self.is_new = is_new
         self.pair = pair
@@ -76,6 +81,7 @@ class Draft:
         self._new_id = new_id
         self._buckets = buckets
         self._people = people
+        self.identities = people.version
         self.enrolled_now: dict[Name, Enrolled] = {}
         self._enrollments: dict[bytes, Enrollment | None] = {}
         self._generation = generation
@@ -205,6 +211,10 @@ class Draft:
             message_id, held = decision.reactions
             self._reactions[room.id, message_id] = held
 
+    @property
+    def changes_identities(self) -> bool:
+        return bool(self.enrolled_now or self._enrollments)
+
     def event_types(self) -> Counter[str]:
         """How many events of each type the batch has."""
         return Counter(event.type for drafted in self.rooms.values() for event in drafted.events)
@@ -236,7 +246,7 @@ class Draft:
                     if drafted.state.kind != "room":
                         rows.arrivals[room_id, member.id, 0] = None
             elif drafted.events or _differs(drafted.live.state, drafted.state):
-                rows.heads[room_id] = (drafted.live.state.head, drafted.state)
+                self._add_head(rows, drafted)
             if drafted.removes:
                 rows.removals[room_id] = drafted.state.first_seq
             self._add_events(rows, room_id, drafted)
@@ -244,6 +254,36 @@ class Draft:
             status = self.rooms[room_id].state.statuses.get(membership_id)
             rows.statuses[room_id, membership_id] = status
         return rows
+
+    def shared_rows(self) -> Rows:
+        """The same for a database that others write to, with what they must have left alone."""
+        rows = self.rows()
+        changed = {room_id for room_id, _ in self._extended} | rows.removals.keys()
+        for room_id in changed - rows.heads.keys() - rows.new_rooms.keys():
+            self._add_head(rows, self.rooms[room_id])
+        known = (self._facts.participants.get(name) for name in self.participants)
+        rows.expected = Expected(
+            {room_id: self.rooms[room_id].version for room_id in rows.heads},
+            {one.id: one.active_room_id for one in known if one},
+            self.identities if self.changes_identities else None,
+        )
+        return rows
+
+    @property
+    def is_about_identities(self) -> bool:
+        """Whether what was looked up has to agree with who is enrolled as of `identities`."""
+        return self._facts.has_identities
+
+    def looked_at(self) -> tuple[list[LiveRoom], list[Actor]]:
+        """What of the world the batch was decided on."""
+        participants = self._facts.participants.values()
+        return list(self._facts.rooms.values()), [
+            Actor(one.project, one.conversation_id, one.kind, one.role) for one in participants
+        ]
+
+    def _add_head(self, rows: Rows, drafted: RoomDraft) -> None:
+        rows.heads[drafted.state.id] = (drafted.live.state.head, drafted.state)
+        drafted.is_written = True
 
     def _add_room(self, room: Room, pair: tuple[int, int] | None) -> None:
         self.rooms[room.id] = RoomDraft(

@@ -105,6 +105,7 @@ class Gathering:
     async def _names(
         self, connection: asyncpg.Connection, facts: Facts, needs: list[Needs]
     ) -> None:
+        facts.has_identities = any(need.name or need.code_hash for need in needs)
         names = {need.name for need in needs if need.name}
         if codes := [need.code_hash for need in needs if need.code_hash]:
             facts.enrollments = await reads.enrollments(connection, codes)
@@ -145,7 +146,7 @@ class Gathering:
             facts.messages |= {(room_id, seq): event for seq, event in found.items()}
         for room_id, seqs in reactions.items():
             held: dict[tuple[int, int], set[HeldReaction]] = {}
-            for row in await history.reactions(connection, room_id, seqs):
+            for row in await history.reactions(connection, facts.rooms[room_id].state, seqs):
                 one = HeldReaction(row.membership_id, row.reaction)
                 held.setdefault((room_id, row.message_id), set()).add(one)
             facts.reactions |= {key: frozenset(value) for key, value in held.items()}

@@ -20,6 +20,7 @@ from coordroomsd.domain.commands import Command
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.messages import Post
 from coordroomsd.journal.draft import Draft
+from coordroomsd.journal.following import Together
 from coordroomsd.journal.gathering import Gathering
 from coordroomsd.journal.publishing import Publishing
 from coordroomsd.journal.submissions import Answer, KeyedCall, Respond, Stages, Submission
@@ -41,6 +42,8 @@ MAX_BATCH = 500
 MAX_BATCH_CHARACTERS = 4 * 1024 * 1024
 MAX_POSITIONS = 2_000
 FLUSH_POSITIONS_EVERY_S = 1.0
+# Where other daemons show them, too.
+SHARE_POSITIONS_EVERY_S = 0.05
 # How long a caller waits for a database that is away: longer than a crash recovery, shorter than a
 # client's patience.
 PATIENCE_S = 8.0
@@ -62,7 +65,11 @@ class Journal:
         metrics: Metrics,
         clock: Clock,
         new_id: Callable[[datetime], int],
+        together: Together | None = None,
     ) -> None:
+        # What others write to the database is followed by; None: it is this daemon's alone.
+        self._together = together
+        self._deciding = together.deciding if together else asyncio.Lock()
         self._database = database
         self._gathering = gathering
         self._publishing = publishing
@@ -138,8 +145,9 @@ class Journal:
 
     async def flush_positions_regularly(self) -> None:
         """Runs until cancelled."""
+        pause_s = SHARE_POSITIONS_EVERY_S if self._together else FLUSH_POSITIONS_EVERY_S
         while True:
-            await asyncio.sleep(FLUSH_POSITIONS_EVERY_S)
+            await asyncio.sleep(pause_s)
             if self._positions:
                 self._flush_due = True
                 self._work.set()
@@ -177,8 +185,12 @@ class Journal:
             draft: Draft | None = None
             try:
                 draft = await self._decide(batch)
+                if self._together and await self._together.is_overtaken(draft):
+                    self._undo(draft, taken)
+                    await self._catch_up(self._together, draft)
+                    continue
                 decided_at = self._clock.monotonic()
-                rows = draft.rows()
+                rows = draft.shared_rows() if self._together else draft.rows()
                 draft.cut()
                 if with_positions:
                     taken = self._take_positions(rows)
@@ -189,6 +201,9 @@ class Journal:
                 raise
             except Exception as error:
                 self._undo(draft, taken)
+                if self._together and draft and faults.is_conflict(error):
+                    await self._catch_up(self._together, draft)
+                    continue
                 if faults.fault_of(error) is not faults.Fault.OUTCOME_UNKNOWN:
                     await self._not_stored(batch, error)
                     if with_positions:
@@ -214,6 +229,15 @@ class Journal:
             draft.event_types(),
         )
 
+    async def _catch_up(self, together: Together, draft: Draft) -> None:
+        """Before a batch is decided anew that another daemon's write has overtaken."""
+        self._metrics.conflicts.add()
+        try:
+            await together.all_of(*draft.looked_at())
+        except Exception as error:
+            # Then the next write tells what is the matter.
+            logger.warning("could not look at what another daemon wrote: %s", error)
+
     def _undo(self, draft: Draft | None, taken: dict[Place, LiveRoom]) -> None:
         self._positions.back(taken)
         if draft:
@@ -229,28 +253,30 @@ class Journal:
     async def _decide(self, batch: list[Submission]) -> Draft:
         commands = [submission.command for submission in batch]
         keyed = [submission.keyed for submission in batch if submission.keyed]
-        facts = await self._gathering.gather(self._database.writer, commands, keyed)
-        draft = Draft(
-            facts,
-            self._clock.now(),
-            self._new_id,
-            self._buckets,
-            self._people,
-            self._database.generation,
-        )
-        for submission in batch:
-            try:
-                submission.decide(draft, facts.answers)
-            except Exception as bug:
-                logger.exception("a rule failed on %s", _named(submission))
-                submission.fault = bug
-        return draft
+        async with self._deciding:
+            facts = await self._gathering.gather(self._database.writer, commands, keyed)
+            draft = Draft(
+                facts,
+                self._clock.now(),
+                self._new_id,
+                self._buckets,
+                self._people,
+                self._database.generation,
+            )
+            for submission in batch:
+                try:
+                    submission.decide(draft, facts.answers)
+                except Exception as bug:
+                    logger.exception("a rule failed on %s", _named(submission))
+                    submission.fault = bug
+            return draft
 
     async def _commit(self, rows: Rows) -> bool:
         """Whether it is stored; False when the connection went and the batch with it."""
         self._database.check_space()
         self._batch += 1
-        sql, arguments = write_statement(rows, self._batch)
+        member = self._database.member
+        sql, arguments = write_statement(rows, self._batch, member.id if member else None)
         began = self._clock.monotonic()
         try:
             await self._database.writer.fetchval(sql, *arguments)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.identities import Enrolled, credential_of
 from coordroomsd.domain.members import reference
 from coordroomsd.journal.draft import Draft, RoomDraft
+from coordroomsd.live.buses import IDENTITIES
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
 from coordroomsd.live.rooms import LiveRoom, Rooms
@@ -27,7 +28,10 @@ class Publishing:
         people: People,
         hub: Hub,
         unindexed: Unindexed,
+        tell: Callable[[Mapping[int, int]], None] | None = None,
     ) -> None:
+        # Lets other daemons know which rooms have come to which version.
+        self._tell = tell
         self._rooms = rooms
         self._participants = participants
         self._timers = timers
@@ -48,19 +52,31 @@ class Publishing:
                 drafted.live = found_early
             if drafted.state.next_deadline is not None:
                 self._timers.arm(room_id, drafted.state.next_deadline)
-        for enrolled in draft.enrolled_now.values():
-            before = self._people.get(enrolled.project, enrolled.name)
-            self._people.put(enrolled)
-            if before and before.token_hash:
-                self._hub.revoke(credential_of(before), _token_ended(before))
+        if draft.changes_identities and self._people.version == draft.identities:
+            self._people.version += 1
+            for enrolled in draft.enrolled_now.values():
+                self._enrol(enrolled)
         for room_id, drafted in draft.rooms.items():
             if drafted.events:
                 self._unindexed.add(room_id)
                 _end_calls_of_who_left(drafted)
                 drafted.live.waiters.wake(drafted.events, committed_at)
 
+        if self._tell and (versions := _versions(draft)):
+            self._tell(versions)
+
+    def _enrol(self, enrolled: Enrolled) -> None:
+        before = self._people.get(enrolled.project, enrolled.name)
+        self._people.put(enrolled)
+        if before and before.token_hash:
+            self._hub.revoke(credential_of(before), token_ended(before))
+
     def _take_over(self, draft: Draft, room_id: int, drafted: RoomDraft) -> None:
         live = drafted.live
+        if live.version > drafted.version:
+            # It was read back from a database that is shared since the commit, perhaps with more.
+            return
+        live.version += drafted.is_written
         for membership_id in _arrived(drafted):
             live.positions[membership_id] = draft.position(room_id, membership_id)
         live.state = drafted.state
@@ -70,6 +86,17 @@ class Publishing:
             self._rooms.add(live)
 
 
+def _versions(draft: Draft) -> dict[int, int]:
+    versions = {
+        room_id: drafted.version + 1
+        for room_id, drafted in draft.rooms.items()
+        if drafted.is_written
+    }
+    if draft.changes_identities:
+        versions[IDENTITIES] = draft.identities + 1
+    return versions
+
+
 def _arrived(drafted: RoomDraft) -> Iterable[int]:
     """The memberships that may have no position yet; looking at all would cost every post."""
     if drafted.is_new:
@@ -77,7 +104,7 @@ def _arrived(drafted: RoomDraft) -> Iterable[int]:
     return {event.who.membership_id for event in drafted.events if event.type == "member"}
 
 
-def _token_ended(enrolled: Enrolled) -> Refusal:
+def token_ended(enrolled: Enrolled) -> Refusal:
     """What calls are ended with that came in under a token which is revoked, or was replaced."""
     return Refusal("unauthorized", f"The token of {enrolled.name} was revoked.")
 

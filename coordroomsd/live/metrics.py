@@ -145,6 +145,22 @@ class Metrics:
         self.store_refusals = self._kept(
             Tally("coordrooms_store_refusals", "Batches that the database did not take")
         )
+        self.conflicts = self._kept(
+            Tally(
+                "coordrooms_conflicts",
+                "Batches decided anew, for another daemon had written first",
+            )
+        )
+        self.hints_lost = self._kept(
+            Tally("coordrooms_hints_lost", "Rooms that the sweep found moved without a hint")
+        )
+        self.bus_lag_seconds = self._kept(
+            Distribution(
+                "coordrooms_bus_lag_seconds",
+                "From the commit at another daemon to its hint being heard, by both their clocks",
+                _SECONDS,
+            )
+        )
         self.dropped_connections = self._kept(
             Tally(
                 "coordrooms_dropped_connections",

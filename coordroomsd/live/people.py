@@ -8,9 +8,14 @@ from coordroomsd.domain.identities import Enrolled, secret_hash
 
 
 class People:
-    """The enrolled of all projects, as committed."""
+    """The enrolled of all projects, as committed.
 
-    def __init__(self, enrolled: Iterable[Enrolled]) -> None:
+    `version` is how often they had been written then: the store has a larger one when another
+    daemon wrote.
+    """
+
+    def __init__(self, enrolled: Iterable[Enrolled], version: int = 0) -> None:
+        self.version = version
         self._by_name: dict[tuple[str, str], Enrolled] = {}
         self._by_hash: dict[bytes, Enrolled] = {}
         for one in enrolled:

@@ -19,17 +19,19 @@ KEPT_NAMES = 100_000
 
 
 class LiveRoom:
-    """A room in memory. `state` is what is committed; only the journal's publishing replaces it.
+    """A room in memory. `state` is what is committed; only the journal replaces it.
 
     What lies before `cut_at` may be gone from the store: a removal is committed before `state`
     says so. Where nothing is being removed it is not above `state.first_seq`.
     """
 
-    __slots__ = ("__weakref__", "cut_at", "positions", "state", "tail", "waiters")
+    __slots__ = ("__weakref__", "cut_at", "positions", "state", "tail", "version", "waiters")
 
-    def __init__(self, state: Room, positions: dict[int, Position]) -> None:
+    def __init__(self, state: Room, positions: dict[int, Position], version: int = 0) -> None:
         self.state = state
         self.cut_at = state.first_seq
+        # How often it had been written: the store has a larger one when another daemon wrote.
+        self.version = version
         self.positions = positions
         self.tail = Tail(state.head)
         self.waiters = RoomWaiters()
@@ -94,7 +96,7 @@ class Rooms:
         # A room that was just made is in the store a moment before the journal publishes it here.
         room = self._loaded.get(room_id)
         if room is None and found is not None:
-            room = LiveRoom(found.room, found.positions)
+            room = LiveRoom(found.room, found.positions, found.version)
             self.add(room)
         return room
 

@@ -58,6 +58,12 @@ class Tail:
         while len(self._entries) > MAX_EVENTS or self._bytes > MAX_BYTES:
             self._bytes -= _weight(self._entries.popleft().event)
 
+    def jump(self, head: int) -> None:
+        """Go on after `head`, with nothing of what came before."""
+        self.shared.clear()
+        self._entries.clear()
+        self._bytes, self._head = 0, head
+
     def forget_before(self, first_seq: int) -> None:
         """Drop what retention may have removed; the store knows which of it is kept."""
         self.shared.clear()

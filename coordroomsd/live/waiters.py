@@ -77,12 +77,14 @@ class Waiter:
 class RoomWaiters:
     """The waiters of one room, grouped by what they asked for: an event is matched once a group."""
 
-    __slots__ = ("_groups", "_streams", "_waiting")
+    __slots__ = ("_groups", "_streams", "_waiting", "elsewhere")
 
     def __init__(self) -> None:
         self._groups: dict[Interest, dict[Waiter, int]] = {}
         self._streams: dict[Waiter, int] = {}
         self._waiting: Counter[int] = Counter()
+        # The memberships that calls are parked for at other daemons, as of the last look.
+        self.elsewhere: frozenset[int] = frozenset()
 
     def add(self, waiter: Waiter, interest: Interest, membership_id: int) -> None:
         """Let a member's waiter be woken by others' events that its interest names."""
@@ -106,7 +108,7 @@ class RoomWaiters:
         self._streams.pop(waiter, None)
 
     def is_waiting(self, membership_id: int) -> bool:
-        return membership_id in self._waiting
+        return membership_id in self._waiting or membership_id in self.elsewhere
 
     def wake(self, events: Sequence[Event], committed_at: float | None = None) -> None:
         """Wake whoever asked for one of these events and did not cause all of those."""
@@ -127,6 +129,16 @@ class RoomWaiters:
                 for waiter, membership_id in group.items():
                     if membership_id != author:
                         waiter.wake(committed_at)
+
+    def wake_all(self, committed_at: float | None = None) -> None:
+        """Let everybody look again: more has happened than is known in detail."""
+        for group in (*self._groups.values(), self._streams):
+            for waiter in group:
+                waiter.wake(committed_at)
+
+    def waiting_here(self) -> set[int]:
+        """The memberships that calls are parked for at this daemon."""
+        return set(self._waiting)
 
     def end(self, membership_id: int, refusal: Exception) -> None:
         """End the parked calls and streams of one member."""
@@ -196,6 +208,9 @@ class Hub:
         for waiter in [*self._waiters, *self._streams]:
             if credential in waiter.credentials:
                 waiter.end(refusal)
+
+    def is_revoked(self, credential: object) -> bool:
+        return credential in self._revoked
 
     def close(self) -> None:
         """Wake everybody to be told that the daemon stops; later callers are told at once."""

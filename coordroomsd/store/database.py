@@ -1,18 +1,18 @@
-"""The database while this daemon owns it: one session that writes, a few that read."""
+"""The database while this daemon owns or shares it: one session that writes, a few that read."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import asyncpg
 
-from coordroomsd.store import disk_space, ownership, places, sessions
+from coordroomsd.store import disk_space, ownership, places, sessions, sharing
 from coordroomsd.store.errors import DatabaseUnsuitableError, OwnershipLostError, StoreError
 from coordroomsd.store.migrate import migrate
 from coordroomsd.store.ownership import Session, Tenure
@@ -25,7 +25,7 @@ LONGEST_PAUSE_S: Final = 1.0
 CLOSE_WITHIN_S: Final = 5.0
 
 # What a connection that is cut raises, also in the midst of its being made.
-_CONNECTION_FAULTS: Final = (
+CONNECTION_FAULTS: Final = (
     StoreError,
     OSError,
     asyncpg.PostgresError,
@@ -35,7 +35,7 @@ _CONNECTION_FAULTS: Final = (
 
 
 class Database:
-    """Made by `open`; nobody else writes to it until `close`.
+    """Made by `open`; nobody else writes to it until `close`, but for those it is shared with.
 
     `writer` is the one session that writes, and belongs to one task. `reads` is a pool of
     read-only ones. `batch` is the last committed batch, as of the last (re)opening or as
@@ -52,7 +52,9 @@ class Database:
         tenure: Tenure,
         applied: list[str],
         data: Path | None,
+        member: sharing.Member | None = None,
     ) -> None:
+        self.member = member
         self.writer = writer
         self.reads = reads
         self.applied = applied
@@ -76,7 +78,14 @@ class Database:
     @property
     def owner(self) -> str:
         """What another daemon is told that finds the database taken."""
-        return self._tenure.owner
+        return self.member.name if self.member else self._tenure.owner
+
+    async def connect(self, settings: Mapping[str, str]) -> asyncpg.Connection:
+        """A session of the caller's own.
+
+        :raises DatabaseUnreachableError, DatabaseUnsuitableError: see `sessions.connect`.
+        """
+        return await sessions.connect(self._arguments, settings)
 
     @classmethod
     async def open(
@@ -86,11 +95,13 @@ class Database:
         owner: str,
         data: Path | None = None,
         read_pool_size: int = 4,
+        member: sharing.Member | None = None,
     ) -> Database:
         """Connect, take ownership, migrate.
 
         `owner` says who we are, like "db.example.org, pid 4711"; the time is added. `data` is
-        where a server of our own keeps everything.
+        where a server of our own keeps everything. As a `member` the daemon shares the database
+        with others instead of owning it.
 
         :raises DatabaseUnreachableError: nobody answers there, or refuses us.
         :raises DatabaseUnsuitableError: too old, a standby, or behind a transaction pooler.
@@ -104,10 +115,14 @@ class Database:
             undo.callback(reads.terminate)
             await _refuse_pooler(writer, reads, sessions.describe(arguments))
             await _warn_when_not_durable(writer, sessions.describe(arguments))
-            await ownership.take(writer)
-            applied = await migrate(writer)
-            await places.recognise(writer)
-            tenure = await ownership.sign(writer, owner)
+            if member is None:
+                await ownership.take(writer)
+                applied = await migrate(writer)
+                await places.recognise(writer)
+                tenure = await ownership.sign(writer, owner)
+            else:
+                applied = await sharing.enter(writer)
+                tenure = await sharing.sign(writer, member)
             session = await ownership.current_session(writer)
             undo.pop_all()
         return cls(
@@ -118,6 +133,7 @@ class Database:
             tenure=tenure,
             applied=applied,
             data=data,
+            member=member,
         )
 
     @property
@@ -149,7 +165,7 @@ class Database:
                 await self._connect_writer()
             except OwnershipLostError:
                 raise
-            except _CONNECTION_FAULTS as error:
+            except CONNECTION_FAULTS as error:
                 if not pause:
                     log.warning("the write connection is lost, trying again: %s", error)
             else:
@@ -183,7 +199,10 @@ class Database:
         async with contextlib.AsyncExitStack() as undo:
             writer = await sessions.connect(self._arguments, sessions.WRITE_SETTINGS)
             undo.callback(writer.terminate)
-            tenure = await ownership.take_back(writer, self._session, self._tenure)
+            if self.member is None:
+                tenure = await ownership.take_back(writer, self._session, self._tenure)
+            else:
+                tenure = await sharing.enter_again(writer, self.member, self._session, self._tenure)
             session = await ownership.current_session(writer)
             # They may be with another server, which was the primary.
             await self.reads.renew()

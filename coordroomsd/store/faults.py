@@ -23,6 +23,19 @@ class Fault(Enum):
 _PASSING = ("08", "53", "54", "57", "58", "40", "55")
 
 
+# Somebody else was there first: what the batch was decided on, or a key or name that it made.
+_CONFLICTS = (
+    asyncpg.DivisionByZeroError,
+    asyncpg.UniqueViolationError,
+    asyncpg.DeadlockDetectedError,
+)
+
+
+def is_conflict(error: Exception) -> bool:
+    """Whether another daemon's write, to a database that is shared, came in between."""
+    return isinstance(error, _CONFLICTS)
+
+
 def fault_of(error: Exception) -> Fault:
     if isinstance(error, NoSpaceError | DatabaseUnreachableError):
         return Fault.UNAVAILABLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import asyncpg
 import orjson
@@ -135,13 +135,14 @@ async def search(
 
 
 async def reactions(
-    reader: Reader, room_id: int, message_ids: Collection[int]
+    reader: Reader, room: Room, message_ids: Collection[int]
 ) -> list[StoredReaction]:
-    """Who holds which reaction, by message, then by time."""
+    """Who of the room's members holds which reaction, by message, then by time."""
     if not message_ids:
         return []
-    rows = await reader.fetch(SQL["reactions"], room_id, list(message_ids))
-    return [StoredReaction(*row) for row in rows]
+    rows = await reader.fetch(SQL["reactions"], room.id, list(message_ids))
+    # Somebody who has just come may have one that is committed and not yet published.
+    return [StoredReaction(*row) for row in rows if row["membership_id"] in room.memberships]
 
 
 async def attending(reader: Reader, room_id: int, seq: int) -> list[int]:
@@ -162,7 +163,7 @@ async def first_replies(reader: Reader, room_id: int, seq: int) -> Mapping[int, 
     return {row["membership_id"]: row["seq"] for row in rows}
 
 
-def event_of(row: asyncpg.Record, room: Room) -> Event:
+def event_of(row: Mapping[str, Any], room: Room) -> Event:
     """A row of the table `events` as the event it is."""
     detail = row["detail"]
     payload: Payload

@@ -23,11 +23,17 @@ LOCK_KEY: Final = 0x609A201AF2474C6F
 TAKE_WITHIN_MS: Final = 3000
 
 _HOLDER: Final = """
-    SELECT a.pid, a.backend_start, a.application_name, a.client_addr
+    SELECT a.pid, a.backend_start, a.application_name, a.client_addr, l.mode
     FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
       AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND l.classid::bigint << 32 | l.objid::bigint = $1
+"""
+
+# Those that were there in the last seconds (sharing.py).
+_SHARERS: Final = """
+    SELECT string_agg(name, '; ' ORDER BY name) FROM daemons
+    WHERE seen_at > clock_timestamp() - interval '10 s'
 """
 
 
@@ -67,7 +73,7 @@ async def take(connection: asyncpg.Connection) -> None:
     if await _lock_within(connection, TAKE_WITHIN_MS):
         return
     raise DatabaseOwnedError(
-        f"the database is in use by another coordroomsd ({await _describe_owner(connection)}). "
+        f"the database is in use by another coordroomsd ({await describe_owner(connection)}). "
         "Stop that one, or give this one a database or state directory of its own"
     )
 
@@ -88,7 +94,7 @@ async def take_back(connection: asyncpg.Connection, before: Session, tenure: Ten
         if Session(holder["pid"], holder["backend_start"]) != before:
             raise OwnershipLostError(
                 "another coordroomsd took the database while the connection was lost "
-                f"({await _describe_owner(connection)}). This one ends; start it again when the "
+                f"({await describe_owner(connection)}). This one ends; start it again when the "
                 "other has stopped"
             )
         # The server has not noticed yet that the connection is gone.
@@ -148,7 +154,12 @@ async def _lock_within(connection: asyncpg.Connection, milliseconds: int) -> boo
     return True
 
 
-async def _describe_owner(connection: asyncpg.Connection) -> str:
+async def describe_owner(connection: asyncpg.Connection) -> str:
+    """Who has the database, for a message."""
+    holder = await connection.fetchrow(_HOLDER, LOCK_KEY)
+    if holder and holder["mode"] == "ShareLock":
+        names = await connection.fetchval(_SHARERS)
+        return f"shared by daemons with [cluster] bus: {names or 'one that has just come'}"
     try:
         if await connection.fetchval("SELECT to_regclass('journal')") is not None:
             owner: str | None = await connection.fetchval("SELECT owner FROM journal")
@@ -156,7 +167,6 @@ async def _describe_owner(connection: asyncpg.Connection) -> str:
                 return owner
     except asyncpg.LockNotAvailableError:
         pass  # It is migrating that very table.
-    holder = await connection.fetchrow(_HOLDER, LOCK_KEY)
     if holder is None:
         return "which has just let go of it"
     return (

@@ -1,7 +1,7 @@
 -- What is read. Every statement about a room names its room_id.
 
 -- name: room
-SELECT id, project, kind, name, slug, created_at, latest_seq, first_seq, max_age_s, max_events
+SELECT id, project, kind, name, slug, created_at, latest_seq, first_seq, max_age_s, max_events, version
 FROM rooms WHERE id = $1
 
 -- name: room_members
@@ -15,6 +15,40 @@ SELECT membership_id, status, since, expires_at FROM statuses WHERE room_id = $1
 
 -- name: room_claims
 SELECT key, membership_id, since, expires_at, fence, proposed_by_seq FROM claims WHERE room_id = $1
+
+-- name: room_versions
+SELECT id, version FROM rooms WHERE id = ANY($1::bigint[])
+
+-- name: room_as_one_sees_it
+-- A room's version, and how far the participant has come who calls.
+SELECT r.version, m.id, m.cursor, m.last_seen_seq, m.last_seen_at
+FROM rooms r LEFT JOIN memberships m ON m.room_id = r.id AND m.participant_id = $2
+WHERE r.id = $1
+
+-- name: caller
+-- The version of who is enrolled, and the participant who calls, if there is one.
+SELECT i.version, p.id, p.project, p.conversation_id, p.kind, p.role, p.active_room_id, p.last_room_id
+FROM identities i LEFT JOIN participants p ON p.project = $1 AND p.conversation_id = $2
+
+-- name: room_positions
+SELECT id, cursor, last_seen_seq, last_seen_at FROM memberships WHERE room_id = $1
+
+-- name: room_since
+-- A room with what has changed after number $2: its last $3 events since, and of its members those that came or left
+-- since, or all with $4. One statement is one snapshot and one round trip.
+SELECT latest_seq, first_seq, max_age_s, max_events, version,
+       ARRAY(SELECT ROW(m.id, m.participant_id, m.active, m.cursor, m.last_seen_seq, m.last_seen_at, m.created_at,
+                        p.conversation_id, p.kind)
+             FROM memberships m JOIN participants p ON p.id = m.participant_id
+             WHERE m.room_id = $1 AND ($4 OR m.id IN (
+                 SELECT membership_id FROM events WHERE room_id = $1 AND seq > $2 AND type = 'member'))) AS members,
+       ARRAY(SELECT ROW(membership_id, status, since, expires_at) FROM statuses WHERE room_id = $1) AS statuses,
+       ARRAY(SELECT ROW(key, membership_id, since, expires_at, fence, proposed_by_seq)
+             FROM claims WHERE room_id = $1) AS claims,
+       ARRAY(SELECT ROW(seq, type, reason, at, membership_id, by_daemon, kind, body, reply_to, detail::text)
+             FROM (SELECT * FROM events WHERE room_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT $3) newest
+             ORDER BY seq) AS events
+FROM rooms WHERE id = $1
 
 -- name: room_of_slug
 SELECT id FROM rooms WHERE project = $1 AND slug = $2

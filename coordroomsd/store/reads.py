@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ class LoadedRoom(NamedTuple):
     room: Room
     # By membership.
     positions: dict[int, Position]
+    # How often it was written.
+    version: int = 0
 
 
 class ListedRoom(NamedTuple):
@@ -51,12 +54,40 @@ async def loaded_room(connection: asyncpg.Connection, room_id: int) -> LoadedRoo
         statuses = await connection.fetch(SQL["room_statuses"], room_id)
         claims = await connection.fetch(SQL["room_claims"], room_id)
     by_membership = {member["id"]: _member(member) for member in members}
-    room = Room(*row).with_everything(
+    *columns, version = row
+    room = Room(*columns).with_everything(
         by_membership,
         {row["membership_id"]: Status(*list(row)[1:]) for row in statuses},
         {row["key"]: _claim(row, by_membership) for row in claims},
     )
-    return LoadedRoom(room, {member["id"]: _position(member) for member in members})
+    return LoadedRoom(room, {member["id"]: _position(member) for member in members}, version)
+
+
+async def room_versions(reader: Reader, room_ids: Collection[int]) -> dict[int, int]:
+    """How often each of these rooms was written."""
+    rows = await reader.fetch(SQL["room_versions"], list(room_ids))
+    return {row["id"]: row["version"] for row in rows}
+
+
+async def room_as_one_sees_it(
+    reader: Reader, room_id: int, participant_id: int | None
+) -> tuple[int, dict[int, Position]]:
+    """A room's version, and the position of a participant by its membership, if it has one."""
+    row = await reader.fetchrow(SQL["room_as_one_sees_it"], room_id, participant_id)
+    return row["version"], {} if row["id"] is None else {row["id"]: _position(row)}
+
+
+async def caller(reader: Reader, actor: Actor | None) -> tuple[int, Participant | None]:
+    """The version of who is enrolled, and the actor's participant, if there is one."""
+    name = (actor.project, actor.conversation_id) if actor else (None, None)
+    version, number, *columns = await reader.fetchrow(SQL["caller"], *name)
+    return version, None if number is None else Participant(number, *columns)
+
+
+async def room_positions(reader: Reader, room_id: int) -> dict[int, Position]:
+    """How far each member has come, by membership."""
+    rows = await reader.fetch(SQL["room_positions"], room_id)
+    return {row["id"]: _position(row) for row in rows}
 
 
 async def room_of_slug(reader: Reader, project: str, slug: str) -> int | None:
@@ -138,6 +169,17 @@ async def enrollments(reader: Reader, codes: list[bytes]) -> dict[bytes, Enrollm
 async def enrolled(reader: Reader) -> list[Enrolled]:
     """Everybody who was ever enrolled."""
     return [Enrolled(*row) for row in await reader.fetch(SQL["enrolled"])]
+
+
+async def enrolled_now(pool: ReadPool) -> tuple[int, list[Enrolled]]:
+    """The same, and how often they were written, from one snapshot."""
+
+    async def read(connection: asyncpg.Connection) -> tuple[int, list[Enrolled]]:
+        async with connection.transaction(isolation="repeatable_read", readonly=True):
+            version: int = await connection.fetchval("SELECT version FROM identities")
+            return version, await enrolled(connection)
+
+    return await pool.read(read)
 
 
 async def is_used(reader: Reader, project: str, name: str) -> bool:

@@ -37,6 +37,16 @@ class KeptAnswer(NamedTuple):
     body: bytes
 
 
+class Expected(NamedTuple):
+    """What a batch was decided on, for other daemons may have changed it meanwhile."""
+
+    # By room, its version; by participant, the room it is active in.
+    rooms: dict[int, int]
+    participants: dict[int, int | None]
+    # The version of who is enrolled, if the batch changes that.
+    identities: int | None
+
+
 @dataclass(slots=True)
 class Rows:
     """The net change of one batch, a row a key: no row may be written twice in one statement."""
@@ -62,12 +72,14 @@ class Rows:
     # By the hash of the code; None: it was used.
     enrollments: dict[bytes, Enrollment | None] = field(default_factory=dict)
     enrolled: dict[tuple[str, str], Enrolled] = field(default_factory=dict)
+    # None where the database is one daemon's alone.
+    expected: Expected | None = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, name) for name in _CHANGES)
 
 
-_CHANGES = [change.name for change in fields(Rows) if change.name != "at"]
+_CHANGES = [change.name for change in fields(Rows) if change.name not in ("at", "expected")]
 
 
 def message_row(room_id: int, event: Event) -> tuple[Any, ...]:

@@ -50,6 +50,13 @@ UPKEEP_SETTINGS: Final = _FOR_ALL | {
     "statement_timeout": "30s",
 }
 
+BUS_SETTINGS: Final = _FOR_ALL | {
+    # What it says is forgotten anyway.
+    "synchronous_commit": "off",
+    "application_name": "coordroomsd bus",
+    "default_transaction_read_only": "off",
+}
+
 READ_SETTINGS: Final = _FOR_ALL | {
     "application_name": "coordroomsd reader",
     "default_transaction_read_only": "on",

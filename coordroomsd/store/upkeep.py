@@ -6,11 +6,14 @@ from datetime import datetime
 
 import asyncpg
 
+from coordroomsd.store import ownership
 from coordroomsd.store.database import Database
 from coordroomsd.store.reads import SQL
 
 # Rows removed in one transaction: few enough that its locks and its log are not felt.
 CHUNK = 1000
+# Beside the one by which the database is owned.
+TURN_KEY = ownership.LOCK_KEY + 1
 
 
 async def forget_answers(database: Database, before: datetime) -> None:
@@ -21,6 +24,11 @@ async def forget_answers(database: Database, before: datetime) -> None:
 async def forget_offers(database: Database, before: datetime) -> None:
     """Forget the enrolment codes that ran out before that."""
     await _forget(database, SQL["forget_offers"], before)
+
+
+async def take_turn(session: asyncpg.Connection) -> None:
+    """Keep every other session from upkeep until this one ends; waits for it to be so."""
+    await session.execute("SELECT pg_advisory_lock($1)", TURN_KEY)
 
 
 async def index_words(session: asyncpg.Connection, room_id: int) -> bool:

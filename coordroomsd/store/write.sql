@@ -6,6 +6,23 @@
 -- name: batch
 UPDATE journal SET batch = $1
 
+-- name: shared_batch
+UPDATE daemons SET batch = $1 WHERE id = $2 RETURNING 1
+
+-- name: unmoved_rooms
+-- What is `unmoved` is looked at before anything is written, and kept from others until the commit. Everybody takes
+-- rooms in this order, so nobody waits for one that waits for him.
+SELECT rooms.id FROM rooms JOIN unnest($1::bigint[], $2::bigint[]) AS expected (id, version) USING (id, version)
+ORDER BY rooms.id FOR UPDATE OF rooms
+
+-- name: unmoved_participants
+SELECT participants.id FROM participants JOIN unnest($1::bigint[], $2::bigint[]) AS expected (id, active_room_id)
+  ON participants.id = expected.id AND participants.active_room_id IS NOT DISTINCT FROM expected.active_room_id
+ORDER BY participants.id FOR UPDATE OF participants
+
+-- name: unmoved_identities
+UPDATE identities SET version = version + 1 WHERE version = $1 RETURNING 1
+
 -- name: participants
 INSERT INTO participants (id, project, conversation_id, name, kind, role, active_room_id, last_room_id, created_at)
 SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[],
@@ -23,7 +40,8 @@ FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bi
 
 -- name: heads
 UPDATE rooms
-SET latest_seq = new.head, first_seq = new.first_seq, max_age_s = new.max_age_s, max_events = new.max_events
+SET latest_seq = new.head, first_seq = new.first_seq, max_age_s = new.max_age_s, max_events = new.max_events,
+    version = rooms.version + 1
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
      AS new (id, expected, head, first_seq, max_age_s, max_events)
 WHERE rooms.id = new.id AND rooms.latest_seq = new.expected
@@ -34,12 +52,15 @@ INSERT INTO memberships (room_id, id, participant_id, active, cursor, last_seen_
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::boolean[], $5::bigint[], $6::bigint[],
                      $7::timestamptz[], $8::timestamptz[]) AS new
 ON CONFLICT (room_id, id) DO UPDATE
-SET active = excluded.active, cursor = excluded.cursor, last_seen_seq = excluded.last_seen_seq,
-    last_seen_at = excluded.last_seen_at
+SET active = excluded.active, cursor = greatest(memberships.cursor, excluded.cursor),
+    last_seen_seq = greatest(memberships.last_seen_seq, excluded.last_seen_seq),
+    last_seen_at = greatest(memberships.last_seen_at, excluded.last_seen_at)
 
 -- name: positions
 UPDATE memberships
-SET cursor = new.cursor, last_seen_seq = new.last_seen_seq, last_seen_at = new.last_seen_at
+SET cursor = greatest(memberships.cursor, new.cursor),
+    last_seen_seq = greatest(memberships.last_seen_seq, new.last_seen_seq),
+    last_seen_at = greatest(memberships.last_seen_at, new.last_seen_at)
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[])
      AS new (room_id, id, cursor, last_seen_seq, last_seen_at)
 WHERE memberships.room_id = new.room_id AND memberships.id = new.id

@@ -7,16 +7,19 @@ each combination once.
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from coordroomsd.store import queries
-from coordroomsd.store.rows import Rows, event_row, message_row
+from coordroomsd.store.rows import Expected, Rows, event_row, message_row
 
 _PARTS = queries.load("write.sql")
 _PARAMETER = re.compile(r"\$(\d+)")
 _ROWS = re.compile(r"unnest\(([^)]*)\)")
+# Parts that have to find as many rows as they name, and are looked at in this order.
+_COUNTED = ("unmoved_rooms", "unmoved_participants", "unmoved_identities", "heads")
 
 
 class Shape(NamedTuple):
@@ -31,29 +34,30 @@ class Shape(NamedTuple):
 Part = tuple[str, Sequence[Sequence[Any]], tuple[Any, ...]]
 
 
-def write_statement(rows: Rows, batch: int) -> tuple[str, list[Any]]:
-    """The statement for `rows` and its arguments.
+def write_statement(rows: Rows, batch: int, daemon_id: int | None = None) -> tuple[str, list[Any]]:
+    """The statement for `rows` and its arguments; `daemon_id` where several daemons write.
 
     It fails as a whole (division by zero) when a room's head is not the one that the batch was
-    decided on: somebody else wrote to a database that this daemon owns.
+    decided on: somebody else wrote to a database that this daemon owns. Of a database that it
+    shares, whatever is not as `rows.expected` says makes it fail so.
     """
     shapes: list[Shape] = []
-    arguments: list[Any] = [batch]
+    arguments: list[Any] = [batch] if daemon_id is None else [batch, daemon_id]
     for name, values, others in _parts(rows):
         is_one_row = len(values) == 1
         columns = values[0] if is_one_row else [list(c) for c in zip(*values, strict=True)]
         shapes.append(Shape(name, is_one_row, len(columns) + len(others)))
         arguments += columns
         arguments += others
-    if rows.heads:
-        arguments.append(len(rows.heads))
-    return _sql(tuple(shapes)), arguments
+    arguments += _counts(rows)
+    return _sql(tuple(shapes), daemon_id is not None), arguments
 
 
 @functools.cache
-def _sql(shapes: tuple[Shape, ...]) -> str:
-    clauses = [f"batch_ AS (\n{_PARTS['batch']}\n)"]
-    offset, check = 1, "SELECT 1"
+def _sql(shapes: tuple[Shape, ...], is_shared: bool) -> str:
+    batch = "shared_batch" if is_shared else "batch"
+    clauses = [f"batch_ AS (\n{_PARTS[batch]}\n)"]
+    offset = 2 if is_shared else 1
     for name, is_one_row, parameters in shapes:
         sql = _PARTS[name]
         if is_one_row:
@@ -61,12 +65,34 @@ def _sql(shapes: tuple[Shape, ...]) -> str:
         sql = _PARAMETER.sub(lambda found, by=offset: f"${int(found[1]) + by}", sql)  # type: ignore[misc]
         clauses.append(f"{name}_ AS (\n{sql}\n)")
         offset += parameters
-    if any(shape.name == "heads" for shape in shapes):
-        check = f"SELECT 1 / ((SELECT count(*) FROM heads_) = ${offset + 1})::int"  # noqa: S608
+    counted = [shape.name for shape in shapes if shape.name in _COUNTED]
+    conditions = [
+        f"(SELECT count(*) FROM {name}_) = ${number}"  # noqa: S608 - ours
+        for number, name in enumerate(counted, offset + 1)
+    ]
+    if is_shared:
+        # Without it nobody would know, after a lost connection, whether the batch is stored.
+        conditions.append("(SELECT count(*) FROM batch_) = 1")
+    check = f"SELECT 1 / ({' AND '.join(conditions)})::int" if conditions else "SELECT 1"
     return f"WITH {', '.join(clauses)}\n{check}"
 
 
+def _counts(rows: Rows) -> Iterable[int]:
+    """How many rows the parts that are `_COUNTED` have to find, in their order."""
+    if rows.expected:
+        if rows.expected.rooms:
+            yield len(rows.expected.rooms)
+        if rows.expected.participants:
+            yield len(rows.expected.participants)
+        if rows.expected.identities is not None:
+            yield 1
+    if rows.heads:
+        yield len(rows.heads)
+
+
 def _parts(rows: Rows) -> Iterable[Part]:
+    if rows.expected:
+        yield from _expected_parts(rows.expected)
     if rows.participants:
         people = [
             (p.id, p.project, p.conversation_id, p.name, p.kind, p.role, p.active_room_id,
@@ -119,6 +145,16 @@ def _parts(rows: Rows) -> Iterable[Part]:
     if rows.answers:
         yield "answers", [(*key, *answer, rows.at) for key, answer in rows.answers.items()], ()
     yield from _identity_parts(rows)
+
+
+def _expected_parts(expected: Expected) -> Iterable[Part]:
+    if expected.rooms:
+        yield "unmoved_rooms", sorted(expected.rooms.items()), ()
+    if expected.participants:
+        people = sorted(expected.participants.items(), key=operator.itemgetter(0))
+        yield "unmoved_participants", people, ()
+    if expected.identities is not None:
+        yield "unmoved_identities", [(expected.identities,)], ()
 
 
 def _identity_parts(rows: Rows) -> Iterable[Part]:

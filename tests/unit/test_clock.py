@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from coordroomsd import clock as clock_module
-from coordroomsd.clock import SteadyClock
+from coordroomsd.clock import FollowingClock, SteadyClock
 
 AT_START = datetime(2026, 1, 1, 12, 0, 0, 987_654, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
@@ -98,3 +98,31 @@ class NoWallTime(datetime):
     @classmethod
     def now(cls, tz: object = None) -> NoWallTime:
         raise AssertionError("the wall clock was read after the start")
+
+
+class TestFollowing:
+    def test_it_comes_nearer_to_the_database_s_time_in_small_steps(
+        self, seconds: list[float]
+    ) -> None:
+        clock = FollowingClock(AT_START)
+        ahead = AT_START + timedelta(seconds=1)
+        before = clock.now()
+        for _ in range(3):
+            clock.follow(ahead)
+        assert clock.now() - before == timedelta(milliseconds=3)
+
+    def test_it_does_not_overshoot(self, seconds: list[float]) -> None:
+        clock = FollowingClock(AT_START)
+        at = AT_START.replace(microsecond=987_000) + timedelta(microseconds=1400)
+        for _ in range(5):
+            clock.follow(at)
+        assert clock.now() == AT_START.replace(microsecond=988_000)
+
+    def test_it_never_goes_back(self, seconds: list[float]) -> None:
+        clock = FollowingClock(AT_START)
+        before = clock.now()
+        for _ in range(50):
+            clock.follow(AT_START - timedelta(hours=1))
+        assert clock.now() == before
+        seconds[0] += 0.06
+        assert clock.now() > before

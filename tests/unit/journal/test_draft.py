@@ -19,7 +19,7 @@ from coordroomsd.domain.messages import Post
 from coordroomsd.domain.reactions import React
 from coordroomsd.domain.retention import Remove, SetPolicy
 from coordroomsd.domain.statuses import SetStatus
-from coordroomsd.store.rows import Position
+from coordroomsd.store.rows import Expected, Position
 from tests.clocks import START
 from tests.unit.journal.drafts import ADA, BOB, EVE, ROOM, Committed, do
 
@@ -267,3 +267,40 @@ def test_events_are_counted_by_type(committed: Committed) -> None:
     draft = committed.draft()
     do(draft, say("a", "b"), Join(EVE, ROOM), SetStatus(EVE, ROOM, "x", 60))
     assert draft.event_types() == {"message": 2, "member": 1, "status": 1}
+
+
+class TestShared:
+    """What a batch expects of a database that others write to."""
+
+    def test_a_room_is_expected_as_it_was_decided_on(self) -> None:
+        world = Committed()
+        world.live.version = 7
+        draft = world.draft()
+        do(draft, Post(ADA, ROOM, (MessageDraft("status", "x"),)))
+        expected = draft.shared_rows().expected
+        assert expected == Expected({ROOM: 7}, {}, None)
+
+    def test_so_is_one_whose_status_only_goes_on(self) -> None:
+        """Else another daemon would end it at the time that it remembers."""
+        world = Committed()
+        draft = world.draft()
+        do(draft, SetStatus(ADA, ROOM, "x", 60))
+        world.commit(draft.rooms[ROOM].state, draft.rooms[ROOM].events)
+        draft = world.draft()
+        do(draft, SetStatus(ADA, ROOM, "x", 600))
+        assert draft.rows().heads == {}
+        rows = draft.shared_rows()
+        assert rows.expected == Expected({ROOM: 0}, {}, None)
+        assert list(rows.heads) == [ROOM]
+
+    def test_who_joins_or_leaves_is_expected_where_it_was(self) -> None:
+        draft = Committed().draft()
+        do(draft, Leave(BOB, ROOM))
+        expected = draft.shared_rows().expected
+        assert expected is not None
+        assert expected.participants == {12: ROOM}
+
+    def test_what_changes_nothing_expects_nothing(self) -> None:
+        draft = Committed().draft()
+        do(draft, Release(ADA, ROOM, "k"))
+        assert not draft.shared_rows()

@@ -111,3 +111,11 @@ def test_an_event_is_encoded_once_however_many_are_shown_it() -> None:
     [entry] = tail_of(1, 1).after(0) or []
     assert entry.encoded is entry.encoded
     assert orjson.loads(entry.encoded) == event_wire(message(1))
+
+
+def test_a_jump_leaves_what_came_before_to_the_store() -> None:
+    tail = tail_of(6, 8)
+    tail.jump(20)
+    assert (tail.start, numbers(tail.after(19)), tail.after(20)) == (20, None, [])
+    tail.extend([message(21)])
+    assert numbers(tail.after(20)) == [21]

@@ -295,3 +295,22 @@ class TestHub:
                 hub.register(Waiter("ada"), stream=stream)
         hub.register(Waiter("bob"))
         assert hub.statistics() == (1, 0)
+
+
+async def test_all_may_be_woken_to_look_again() -> None:
+    waiters = RoomWaiters()
+    waiter, stream = Waiter(), Waiter()
+    waiters.add(waiter, MESSAGES, ADA.membership_id)
+    waiters.add_stream(stream, BOB.membership_id)
+    waiters.wake_all()
+    assert is_woken(waiter)
+    assert is_woken(stream)
+
+
+async def test_who_waits_elsewhere_waits_too_but_is_not_told_of_as_here() -> None:
+    waiters = RoomWaiters()
+    waiters.add(Waiter(), MESSAGES, ADA.membership_id)
+    waiters.elsewhere = frozenset({BOB.membership_id})
+    assert waiters.is_waiting(ADA.membership_id)
+    assert waiters.is_waiting(BOB.membership_id)
+    assert waiters.waiting_here() == {ADA.membership_id}

@@ -59,6 +59,27 @@ def test_every_parameter_has_its_argument(commands: Sequence[Command]) -> None:
     assert arguments[0] == 7
 
 
+@pytest.mark.parametrize("commands", [[command] for command in TWICE[:2]] + [TWICE])
+def test_every_parameter_has_its_argument_in_a_shared_database(
+    commands: Sequence[Command],
+) -> None:
+    draft = Committed().draft()
+    do(draft, *commands)
+    sql, arguments = write_statement(draft.shared_rows(), 7, 8)
+    used = {int(number) for number in re.findall(r"\$(\d+)", sql)}
+    assert used == set(range(1, len(arguments) + 1))
+    assert arguments[:2] == [7, 8]
+
+
+def test_a_shared_statement_looks_first_at_what_it_was_decided_on() -> None:
+    draft = Committed().draft()
+    do(draft, POST)
+    sql, _ = write_statement(draft.shared_rows(), 7, 8)
+    assert re.findall(r"(\w+)_ AS \(", sql) == ["batch", "unmoved_rooms", "heads", "messages"]
+    check = sql[sql.rindex("SELECT 1 /") :]
+    assert re.findall(r"count\(\*\) FROM (\w+)_\)", check) == ["unmoved_rooms", "heads", "batch"]
+
+
 def test_equal_shapes_are_one_statement() -> None:
     """So that Postgres prepares it once."""
     statements: set[str] = set()
