@@ -64,6 +64,42 @@ def test_it_is_readable_everywhere(
         page.keyboard.press("Escape")
         page.keyboard.press("?")
         look(page, f"room-{theme}-{width}-keys")
+        page.keyboard.press("Escape")
+        page.locator("body").press("/")
+        page.keyboard.type("kettle")
+        expect(dialog(page).locator("mark").first).to_be_visible()
+        look(page, f"room-{theme}-{width}-search")
+        page.keyboard.press("Escape")
+        page.goto(f"{ann.origin}/page/rooms/{name}/4000")
+        expect(page.get_by_role("alert").filter(has_text="#4000 is not shown")).to_be_visible()
+        look(page, f"room-{theme}-{width}-refusal")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_conversation_is_readable_everywhere(
+    visit: Visit, house: House, unique: Unique, theme: str, width: str
+) -> None:
+    with (
+        agents_in(house, unique("kitchen"), "claude", "codex") as (claude, _),
+        visit("olga", size=WIDTHS[width], theme=theme) as olga,
+    ):
+        olga.sign_in("--operator")
+        own, other = (
+            claude.client.open_conversation("olga"),
+            claude.client.open_conversation("codex"),
+        )
+        asked = own.send("The tests are red. Shall I go on?", kind="question").message
+        own.send("I look for the reason meanwhile.", kind="progress", reply_to=asked.seq)
+        other.send("Your half breaks mine.", kind="note")
+        page = olga.visit(f"/page/conversations/{own.ref}")
+        expect(page.locator(".message.progress .quote").last).to_contain_text("tests are red")
+        # Who asked goes on, which answers nothing.
+        expect(page.locator(".open-questions")).to_contain_text("Shall I go on?")
+        look(page, f"conversation-{theme}-{width}")
+        page = olga.visit(f"/page/conversations/{other.ref}")
+        expect(messages(page).last).to_contain_text("breaks mine")
+        look(page, f"conversation-{theme}-{width}-as-operator")
 
 
 def look(page: Page, name: str) -> None:

@@ -15,7 +15,7 @@ export class Composer {
     this.kind = el("select", { "aria-label": "Kind of message", onchange: () => this.draft.change({ kind: this.kind.value }) });
     this.kind.append(...this.kinds.map((kind) => el("option", { value: kind }, `${SIGNS[kind]} ${kind}`)));
     this.text = el("textarea", {
-      rows: "1", "aria-label": "Message", dir: "auto", placeholder: "Write to the room…", enterkeyhint: "send",
+      rows: "1", "aria-label": "Message", dir: "auto", placeholder: calls.isConversation ? "Write a message…" : "Write to the room…", enterkeyhint: "send",
       oninput: () => this._typed(), onkeydown: (event) => this._pressed(event),
     });
     this.reply = el("div", { class: "replying", hidden: true });

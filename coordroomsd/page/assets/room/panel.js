@@ -94,7 +94,8 @@ export class Panel {
     if (member.status) {
       item.append(el("div", { class: "doing" }, line(member.status.status)), el("div", { class: "runs" }, this._bar(`Status of ${member.name}`, member.status.since, member.status.expires_at), el("span", { class: "age" }, `for ${length(now - Date.parse(member.status.since))}`)));
     }
-    if (!this.calls.isMe(member)) {
+    const isHereAlready = this.calls.isConversation && this.calls.member !== null;
+    if (!this.calls.isMe(member) && !isHereAlready) {
       const { word } = kindOfParticipant(member.kind);
       item.firstChild.append(
         actButton("✉", () => this.openConversation(member.conversation_id), { failed: this.alerts.people.show, class: "quiet", title: `A conversation with this ${word}`, "aria-label": `Open a conversation with ${member.name}`, "data-keep": `talk ${member.conversation_id}` }),

@@ -18,9 +18,12 @@ export class OpenQuestions {
     // A conversation's question is answered by whatever replies to it.
     const kinds = this.calls.isConversation ? CONVERSATION_KINDS : ["question", "answer"];
     const messages = (await Promise.all(kinds.map((kind) => this._all(kind, after)))).flat();
-    for (const { reply_to: seq } of messages) this.answered.add(seq);
+    const questions = new Map(messages.filter(({ kind }) => kind === "question").map((message) => [message.seq, message]));
     for (const message of messages) {
-      if (message.kind === "question" && !this.answered.has(message.seq)) this.asked.set(message.seq, message);
+      if (this._answers(message, questions.get(message.reply_to))) this.answered.add(message.reply_to);
+    }
+    for (const [seq, question] of questions) {
+      if (!this.answered.has(seq)) this.asked.set(seq, question);
     }
     this._changed();
   }
@@ -29,8 +32,10 @@ export class OpenQuestions {
     let different = false;
     for (const event of events) {
       if (event.type !== "message") continue;
-      if (event.reply_to && this.asked.delete(event.reply_to)) different = true;
-      if (event.reply_to) this.answered.add(event.reply_to);
+      if (this._answers(event, this.asked.get(event.reply_to))) {
+        this.answered.add(event.reply_to);
+        different = this.asked.delete(event.reply_to) || different;
+      }
       if (event.kind === "question") {
         this.asked.set(event.seq, event);
         different = true;
@@ -44,6 +49,12 @@ export class OpenQuestions {
       }
     }
     if (different) this._changed();
+  }
+
+  /** In a conversation any kind may answer, but not whoever asked. */
+  _answers({ reply_to: seq, author }, question) {
+    if (!seq) return false;
+    return !this.calls.isConversation || question?.author.conversation_id !== author.conversation_id;
   }
 
   async _all(kind, after) {

@@ -291,7 +291,7 @@ export class Transcript {
 
   _beginning() {
     if (this.window.first > 1) return `Up to #${this.window.first - 1} the room’s retention has removed what was said.`;
-    return this.window.rows.length || this.window.head ? "The room begins here." : "Nothing has been said yet.";
+    return this.window.rows.length || this.window.head ? `The ${this.view.isConversation ? "conversation" : "room"} begins here.` : "Nothing has been said yet.";
   }
 
   _edge(direction, loading, done, words) {
