@@ -18,6 +18,7 @@ ROOT_STATE_DIR = "/var/lib/coordroomsd"
 SOCKET_NAME = "coordroomsd.sock"
 # sun_path has 108 bytes on Linux and ends in a NUL.
 SOCKET_PATH_LIMIT = 107
+SCHEMES = ("unix:", "http:", "https:")
 EXAMPLES = "unix:/path/to/coordroomsd.sock or http://127.0.0.1:8040"
 
 
@@ -82,16 +83,29 @@ def default_port(tls: bool) -> int:
 
 
 def daemon_address(url: str | None = None) -> Address:
-    """The daemon's address: `url`, else `COORDROOMS_URL`, else the first default socket there is.
+    """The daemon's address, of several the first: see `daemon_addresses`."""
+    return daemon_addresses(url)[0]
 
+
+def daemon_addresses(url: str | None = None) -> list[Address]:
+    """Where daemons are: `url`, else `COORDROOMS_URL`, else the first default socket there is.
+
+    Several, with a comma between them, are daemons on one database: each is as good as the first.
     When no default socket exists it is the place where this user's own daemon would make one.
     Raises ConfigurationError for a URL that cannot be understood.
     """
     named = url or os.environ.get("COORDROOMS_URL")
-    if named:
-        return parse_url(named)
-    places = default_sockets()
-    return UnixAddress(next(filter(_is_socket, places), places[0]))
+    if not named:
+        places = default_sockets()
+        return [UnixAddress(next(filter(_is_socket, places), places[0]))]
+    urls: list[str] = []
+    for part in named.split(","):
+        if urls and not part.strip().lower().startswith(SCHEMES):
+            # A path may have a comma in it.
+            urls[-1] += f",{part}"
+        else:
+            urls.append(part)
+    return [parse_url(one) for one in urls]
 
 
 def default_sockets() -> list[str]:

@@ -32,7 +32,7 @@ class Exchanges:
     """The connections to one daemon. Safe to use from several threads."""
 
     def __init__(self, address: Address, clock: Callable[[], float]) -> None:
-        self._address = address
+        self.address = address
         self._clock = clock
         # Only append and pop, which are atomic.
         self._idle: list[Connection] = []
@@ -64,7 +64,7 @@ class Exchanges:
         return (yield from self._over(connection, request, deadline))
 
     def connect(self, timeout_s: float) -> Program[Connection]:
-        connection: Connection = yield Connect(self._address, timeout_s)
+        connection: Connection = yield Connect(self.address, timeout_s)
         return connection
 
     def _over(self, connection: Connection, request: bytes, deadline: float) -> Program[Answer]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .addresses import acting_conversation, daemon_address, token
+from .addresses import acting_conversation, daemon_addresses, token
 from .answers import Joined
 from .sessions import Session
 
@@ -13,6 +13,9 @@ class ClientBase:
     `as_` is the acting participant, else `COORDROOMS_CONVERSATION`; `url` is where the daemon is
     (`unix:/path`, `http://host:port`), else `COORDROOMS_URL`, else this user's default socket;
     `token_file` holds the token, else the file that `COORDROOMS_TOKEN_FILE` names.
+
+    A URL may name several daemons on one database, with commas between them. The first is called
+    while it is there, else the next; nothing is lost or repeated by that.
 
     A call that gets no answer within `timeout_s` (a wait: within ten seconds of its own time), or
     finds the daemon away, is repeated for up to `patience_s` with the same idempotency key, so
@@ -31,7 +34,7 @@ class ClientBase:
         wait_out_rate_limits: bool = False,
     ) -> None:
         self.session = Session(
-            daemon_address(url),
+            daemon_addresses(url),
             acting_conversation(as_),
             token(token_file),
             timeout_s=timeout_s,

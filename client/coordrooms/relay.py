@@ -24,7 +24,7 @@ from .addresses import (
     UnixAddress,
     acting_conversation,
     caller_headers,
-    daemon_address,
+    daemon_addresses,
     token,
 )
 from .errors import ConfigurationError
@@ -37,9 +37,9 @@ def main(arguments: list[str]) -> int:
     """The command `coordrooms mcp`; `arguments` are those behind it. Returns the exit code."""
     options = _options(arguments)
     try:
-        address = daemon_address(options.get("url"))
+        addresses = daemon_addresses(options.get("url"))
         conversation = acting_conversation(options.get("conversation"))
-        connect = _connections(address, conversation)
+        connect = _connections(addresses, conversation)
         max_wait_s = options.get("max_wait")
         if max_wait_s is not None and not 1 <= max_wait_s <= 300:
             raise ConfigurationError("--max-wait is a number of seconds from 1 to 300.")
@@ -52,15 +52,32 @@ def main(arguments: list[str]) -> int:
     if max_wait_s is not None:
         hello["max_wait_s"] = max_wait_s
     try:
-        where = address.mcp if isinstance(address, UnixAddress) else address
-        Relay(Host(), connect, str(where), hello).run()
+        places = [one.mcp if isinstance(one, UnixAddress) else one for one in addresses]
+        Relay(Host(), connect, " or ".join(map(str, places)), hello).run()
     except KeyboardInterrupt:
         return 130
     return 0
 
 
-def _connections(address: Address, conversation: str | None) -> Callable[[], Connection]:
-    """What makes a connection. Raises ConfigurationError for a token that cannot be used."""
+def _connections(addresses: list[Address], conversation: str | None) -> Callable[[], Connection]:
+    """What makes a connection to the first daemon that is there.
+
+    Raises ConfigurationError for a token that cannot be used.
+    """
+    makers = [_connection(address, conversation) for address in addresses]
+
+    def connect() -> Connection:
+        for make in makers[:-1]:
+            try:
+                return make()
+            except OSError:
+                continue
+        return makers[-1]()
+
+    return connect
+
+
+def _connection(address: Address, conversation: str | None) -> Callable[[], Connection]:
     if isinstance(address, UnixAddress):
         return partial(Daemon, address.mcp.path)
     # Sessions on the daemon's own host do without it, and without a token.

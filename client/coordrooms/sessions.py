@@ -6,7 +6,7 @@ Nothing here does I/O: everything is a program (see `calls`) that one of the fro
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .addresses import Address, caller_headers
@@ -29,6 +29,9 @@ WAIT_GRACE_S = 10.0
 # A wait that was lost after this long was parked, so the daemon had been there.
 PARKED_AFTER_S = 1.0
 
+# The first of several daemons is tried again: it may be the nearest.
+COME_BACK_AFTER_S = 30.0
+
 # What a proxy says when the daemon behind it is away.
 _GATEWAY_STATUSES = frozenset({502, 503, 504})
 
@@ -39,7 +42,10 @@ Failure = OSError | WireError | RefusedError
 
 
 class Session:
-    """One daemon, called as one participant.
+    """One daemon, or several on one database, called as one participant.
+
+    Of several `addresses` the first is called; when that fails the next, and the first again after
+    a while. `address` is the first, by which what is kept on this host is named.
 
     `timeout_s` is for one attempt at a call, `patience_s` for how long to repeat it while the
     daemon is away; with `wait_out_rate_limits` a 429 is repeated too.
@@ -47,7 +53,7 @@ class Session:
 
     def __init__(
         self,
-        address: Address,
+        addresses: Address | Sequence[Address],
         conversation: str | None = None,
         token: str | None = None,
         *,
@@ -56,23 +62,33 @@ class Session:
         wait_out_rate_limits: bool = False,
         clock: Callable[[], float] = seconds,
     ) -> None:
-        self.address = address
+        several = [addresses] if isinstance(addresses, Address) else list(addresses)
+        self.address = several[0]
         self.conversation = conversation
         self.clock = clock
         self.timeout_s = timeout_s
         self.has_token = token is not None
-        self.exchanges = Exchanges(address, clock)
+        self._daemons = [Exchanges(address, clock) for address in several]
+        self._at = 0
+        # When the first was left, and how many have failed since one answered.
+        self._left_at = clock()
+        self._failed = 0
         self._patience_s = patience_s
         self._wait_out_rate_limits = wait_out_rate_limits
         self._headers = [
-            ("Host", address.host_header),
             ("User-Agent", "coordrooms"),
             *caller_headers(conversation, token),
         ]
 
     def close(self) -> None:
         """Close the connections that are not in use; those in use close after their answer."""
-        self.exchanges.close()
+        for daemon in self._daemons:
+            daemon.close()
+
+    @property
+    def exchanges(self) -> Exchanges:
+        """Those with the daemon that is called now."""
+        return self._daemons[self._at]
 
     def run(self, work: Work[T]) -> Program[T]:
         """Reduce a call or a program to steps that a front can take."""
@@ -107,8 +123,12 @@ class Session:
             began = self.clock()
             timeout_s, wait_s = self._attempt_times(call, began - started)
             try:
+                self._come_back()
                 request = self.request(call, wait_s)
-                return read((yield from self.exchanges.exchange(request, timeout_s)))
+                answer = yield from self.exchanges.exchange(request, timeout_s)
+                result = read(answer)
+                self._failed = 0
+                return result
             except (OSError, WireError, RefusedError) as failure:
                 if wait_s is not None:
                     parked_s = self.clock() - began
@@ -128,10 +148,27 @@ class Session:
         if self._may_pass(failure):
             pause_s = outage.pause_s(began, getattr(failure, "retry_after_s", None) or 0.0)
         if pause_s is not None:
-            return Pause(pause_s)
+            # Another daemon's bucket is no answer to being asked to slow down.
+            is_away = not isinstance(failure, RateLimitedError)
+            return Pause(0.0 if is_away and self._go_on() else pause_s)
         if isinstance(failure, RefusedError):
             raise failure
         raise self._unreachable(failure, key) from failure
+
+    def _go_on(self) -> bool:
+        """Turn to the next daemon; whether it has not failed yet."""
+        if len(self._daemons) == 1:
+            return False
+        if self._at == 0:
+            self._left_at = self.clock()
+        self._at = (self._at + 1) % len(self._daemons)
+        self._failed += 1
+        return self._failed % len(self._daemons) != 0
+
+    def _come_back(self) -> None:
+        """To the first daemon, which may be there again."""
+        if self._at and self.clock() - self._left_at > COME_BACK_AFTER_S:
+            self._at = 0
 
     def request(
         self, call: Call[Any], wait_s: float | None = None, *, accept: str = "application/json"
@@ -144,7 +181,8 @@ class Session:
                 query |= timeout
             else:
                 fields = {**fields, **timeout}
-        headers = [*self._headers, ("Accept", accept)]
+        host = self.exchanges.address.host_header
+        headers = [("Host", host), *self._headers, ("Accept", accept)]
         if call.key is not None:
             headers.append(("Idempotency-Key", call.key))
         body = None

@@ -8,7 +8,7 @@ import json
 from _socket import AF_UNIX, SOCK_STREAM, socket
 from time import monotonic
 
-from ..addresses import UnixAddress, caller_headers, daemon_address, token
+from ..addresses import UnixAddress, caller_headers, daemon_addresses, token
 from ..wire import ResponseReader, WireError, request_bytes
 
 TYPE_CHECKING = False
@@ -46,14 +46,15 @@ class Daemon:
     """
 
     def __init__(self, conversation: str, url: str | None, wake: str) -> None:
-        self.address: Address = daemon_address(url)
+        self._addresses = daemon_addresses(url)
+        # The one that is called.
+        self.address: Address = self._addresses[0]
         bearer = None
         if not isinstance(self.address, UnixAddress):
             from ..tokens import kept_token_file
 
             bearer = token() or token(kept_token_file(self.address, conversation))
         self._headers = [
-            ("Host", self.address.host_header),
             ("Coordrooms-Wake", wake),
             *caller_headers(conversation, bearer),
         ]
@@ -92,12 +93,14 @@ class Daemon:
         pulse: Callable[[], None] | None,
     ) -> Json:
         """The answer. Raises AwayError or RefusedError."""
-        headers = self._headers
-        if body is not None:
-            headers = [*headers, ("Content-Type", "application/json")]
-        request = request_bytes(method, path, headers, body)
         try:
-            answer = self._exchanged(request, within_s, pulse)
+            sock = self._socket or self._connected()
+            headers = [("Host", self.address.host_header), *self._headers]
+            if body is not None:
+                headers.append(("Content-Type", "application/json"))
+            answer = self._exchanged(
+                sock, request_bytes(method, path, headers, body), within_s, pulse
+            )
             document = json.loads(answer.take())
         except (OSError, WireError, ValueError, RecursionError) as fault:
             self.close()
@@ -109,17 +112,28 @@ class Daemon:
             raise RefusedError(document)
         return document
 
+    def _connected(self) -> socket:
+        """A connection to the first daemon that is there, kept for further calls."""
+        *others, last = self._addresses
+        for self.address in others:
+            try:
+                self._socket = _connected(self.address)
+            except OSError:
+                continue
+            return self._socket
+        self.address = last
+        self._socket = _connected(last)
+        return self._socket
+
     def _exchanged(
-        self, request: bytes, within_s: float, pulse: Callable[[], None] | None
+        self, sock: socket, request: bytes, within_s: float, pulse: Callable[[], None] | None
     ) -> ResponseReader:
-        if self._socket is None:
-            self._socket = _connected(self.address)
-        self._socket.settimeout(ANSWER_WITHIN_S)
-        self._socket.sendall(request)
+        sock.settimeout(ANSWER_WITHIN_S)
+        sock.sendall(request)
         deadline = monotonic() + within_s
         answer = ResponseReader()
         while not answer.done:
-            answer.feed(_received(self._socket, deadline, pulse))
+            answer.feed(_received(sock, deadline, pulse))
         if not answer.reusable:
             self.close()
         return answer

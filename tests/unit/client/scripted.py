@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
-from coordrooms.addresses import UnixAddress
+from coordrooms.addresses import UnixAddress, parse_url
 from coordrooms.calls import Connect, Pause, Program, Receive, Send, Step, Work
 from coordrooms.sessions import Session
 
@@ -106,9 +106,16 @@ class Scripted:
         self.pauses: list[float] = []
         self.requests: list[Request] = []
         self.connections: list[ScriptedConnection] = []
+        # Where it was tried to connect to.
+        self.tried: list[str] = []
 
     def session(self, **settings: Any) -> Session:
         return Session(UnixAddress("/run/d.sock"), "ann-1", clock=lambda: self.now, **settings)
+
+    def session_of(self, *urls: str, **settings: Any) -> Session:
+        """One with several daemons."""
+        addresses = [parse_url(url) for url in urls]
+        return Session(addresses, "ann-1", clock=lambda: self.now, **settings)
 
     def run(self, session: Session, work: Work[T]) -> T:
         """Drive `work` to its end, which must need all of the script and no more."""
@@ -134,7 +141,8 @@ class Scripted:
 
     def _take(self, step: Step) -> Any:
         match step:
-            case Connect():
+            case Connect(address, _):
+                self.tried.append(str(address))
                 if self.script and isinstance(self.script[0], Unreachable):
                     failure = self.script.popleft()
                     assert isinstance(failure, Unreachable)

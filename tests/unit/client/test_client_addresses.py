@@ -15,6 +15,7 @@ from coordrooms.addresses import (
     acting_conversation,
     caller_headers,
     daemon_address,
+    daemon_addresses,
     default_sockets,
     parse_url,
     token,
@@ -118,6 +119,16 @@ def test_the_argument_comes_before_the_variable(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("COORDROOMS_URL", "unix:/variable")
     assert daemon_address() == UnixAddress("/variable")
     assert daemon_address("unix:/argument") == UnixAddress("/argument")
+
+
+def test_several_have_commas_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COORDROOMS_URL", "unix:/a,b.sock, http://one:8040,https://two")
+    assert daemon_addresses() == [
+        UnixAddress("/a,b.sock"),
+        TcpAddress("one", 8040),
+        TcpAddress("two", 443, tls=True),
+    ]
+    assert daemon_address() == UnixAddress("/a,b.sock")
 
 
 def test_an_ordinary_users_own_sockets_come_first(

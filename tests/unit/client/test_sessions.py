@@ -289,3 +289,48 @@ def test_an_answer_of_another_program(answer: Pieces) -> None:
     daemon = Scripted(answer)
     with pytest.raises(UnexpectedAnswerError, match=r"answers at unix:/run/d\.sock is not a coord"):
         daemon.run(daemon.session(), hello())
+
+
+# --- several daemons -----------------------------------------------------------------------
+
+ONE, TWO = "http://one", "http://two"
+
+
+def test_the_next_daemon_is_called_at_once() -> None:
+    daemon = Scripted(Unreachable(), POSTED)
+    daemon.run(daemon.session_of(ONE, TWO), hello())
+    assert (daemon.tried, daemon.pauses) == ([ONE, TWO], [0.0])
+    assert daemon.requests[0].headers["host"] == "two"
+
+
+def test_what_was_lost_at_one_is_repeated_at_the_other_under_its_key() -> None:
+    daemon = Scripted(LOST, POSTED)
+    daemon.run(daemon.session_of(ONE, TWO), hello())
+    assert daemon.tried == [ONE, TWO]
+    first, second = daemon.requests
+    assert first.key == second.key is not None
+
+
+def test_there_is_a_pause_when_all_have_failed() -> None:
+    daemon = Scripted(*[Unreachable()] * 4, POSTED)
+    daemon.run(daemon.session_of(ONE, TWO), hello())
+    assert daemon.tried == [ONE, TWO, ONE, TWO, ONE]
+    assert [pause > 0 for pause in daemon.pauses] == [False, True, False, True]
+
+
+def test_it_stays_and_comes_back_to_the_first_after_a_while() -> None:
+    daemon = Scripted(Unreachable(), *[POSTED] * 3)
+    session = daemon.session_of(ONE, TWO)
+    for _ in range(2):
+        daemon.drive(session.run(hello()))
+    assert daemon.tried == [ONE, TWO]
+    daemon.now += 31
+    daemon.run(session, hello())
+    assert daemon.tried == [ONE, TWO, ONE]
+
+
+def test_a_bucket_is_not_looked_for_elsewhere() -> None:
+    daemon = Scripted(problem("rate_limited", 429, retry_after=1, retry_after_s=1), POSTED)
+    daemon.run(daemon.session_of(ONE, TWO, wait_out_rate_limits=True), hello())
+    assert daemon.tried == [ONE]
+    assert daemon.pauses[0] >= 1
