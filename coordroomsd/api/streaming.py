@@ -23,6 +23,12 @@ HEARTBEAT = b": still here\n\n"
 # Events read from the store at once, for a stream that begins, or has fallen, far behind.
 _PAGE = 200
 
+Emit = Callable[[bytes], Awaitable[None]]
+
+
+async def _at_once() -> None:
+    """For a reader that takes everything."""
+
 
 class Stream:
     """Chunks of server-sent events. Made by `begin`, which raises what a call is refused with."""
@@ -47,8 +53,12 @@ class Stream:
         call.check_cursor(call.room, Cursor(after_seq, call.cursor.generation))
         return cls(call, member, call.room.state.head if after_seq is None else after_seq)
 
-    async def run(self, emit: Callable[[bytes], Awaitable[None]]) -> None:
-        """Hand chunks to `emit`, which may take its time, until the stream has to end."""
+    async def run(self, emit: Emit, ready: Callable[[], Awaitable[None]] = _at_once) -> None:
+        """Hand chunks to `emit` until the stream has to end.
+
+        Nothing is read for a chunk before `ready` has returned: what a slow reader waits for is
+        in the store, and not here.
+        """
         hub = self._call.services.hub
         caller = self._call.request.caller
         waiter = Waiter(caller.credential, self._call.actor, caller.session)
@@ -56,19 +66,24 @@ class Stream:
         self._room.waiters.add_stream(waiter, self._member.id if self._member else 0)
         try:
             await emit(RETRY)
-            reason = await self._until_closing(waiter, emit)
+            reason = await self._until_closing(waiter, emit, ready)
             await emit(_named("closing", {"reason": reason}))
         finally:
             self._room.waiters.discard_stream(waiter)
             hub.discard(waiter)
 
-    async def _until_closing(self, waiter: Waiter, emit: Callable[[bytes], Awaitable[None]]) -> str:
+    async def _until_closing(
+        self, waiter: Waiter, emit: Emit, ready: Callable[[], Awaitable[None]]
+    ) -> str:
         while True:
             try:
                 waiter.rearm()
+                await ready()
                 while entries := await self._next_entries(emit):
                     await emit(b"".join(map(_frame, entries)))
                     self._shown(entries[-1].event.seq)
+                    del entries
+                    await ready()
                 if self._call.services.hub.closing:
                     return "closing"
                 async with asyncio.timeout(HEARTBEAT_S):
@@ -78,7 +93,7 @@ class Stream:
             except Refusal as refusal:
                 return "revoked" if refusal.code == "unauthorized" else "left"
 
-    async def _next_entries(self, emit: Callable[[bytes], Awaitable[None]]) -> list[Entry]:
+    async def _next_entries(self, emit: Emit) -> list[Entry]:
         entries = self._room.tail.after(self._after_seq)
         if entries is not None:
             return entries

@@ -146,8 +146,13 @@ class Exchange:
         if self.disconnected and self._task:
             self._task.cancel()
 
+    async def until_writable(self) -> None:
+        """Its reader has taken most of what was written, or is gone."""
+        if self._connection.flow.write_paused and not self.disconnected:
+            await self._connection.flow.drain()
+
     async def reply(self, status: int, headers: Sequence[Header], body: bytes) -> None:
-        await self._until_writable()
+        await self.until_writable()
         length = b"content-length: %d\r\n" % len(body)
         if self.head.method == b"HEAD":
             body = b""
@@ -156,12 +161,12 @@ class Exchange:
 
     async def begin_stream(self, headers: Sequence[Header]) -> None:
         """An answer without a length: `stream` what there is of it, then `end_stream`."""
-        await self._until_writable()
+        await self.until_writable()
         self._write(self._beginning(200, headers, b"transfer-encoding: chunked\r\n"))
 
     async def stream(self, chunk: bytes) -> None:
         """Waits for a slow reader."""
-        await self._until_writable()
+        await self.until_writable()
         self._write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
 
     def end_stream(self) -> None:
@@ -191,10 +196,6 @@ class Exchange:
         self._task = task = loop.create_task(self._serve(self))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
-
-    async def _until_writable(self) -> None:
-        if self._connection.flow.write_paused and not self.disconnected:
-            await self._connection.flow.drain()
 
     def _write(self, data: bytes) -> None:
         if not self.disconnected:

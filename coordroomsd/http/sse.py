@@ -30,7 +30,7 @@ async def send_stream(exchange: Exchange, stream: Stream) -> None:
         await exchange.stream(chunk)
 
     try:
-        await stream.run(emit)
+        await stream.run(emit, exchange.until_writable)
     except Exception as error:
         if not begun:
             raise

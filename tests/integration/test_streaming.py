@@ -14,6 +14,7 @@ from coordroomsd.api.call import Request
 from coordroomsd.api.streaming import Stream
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.live import tail as tail_module
+from coordroomsd.store import history
 from tests.integration.daemons import Json, Party, Running, running
 from tests.polling import until
 
@@ -104,6 +105,41 @@ async def test_a_last_event_beyond_the_head_is_ahead(daemon: Running) -> None:
     [ada] = await daemon.room("plan", "ada")
     with pytest.raises(Refusal, match="cursor_ahead"):
         await stream(ada, "2")
+
+
+async def test_nothing_is_fetched_for_a_reader_that_does_not_read(
+    daemon: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail_module, "MAX_EVENTS", 1)
+    monkeypatch.setattr(streaming, "_PAGE", 2)
+    ada, bob = await daemon.room("plan", "ada", "bob")
+    await bob.say("plan", "a", "b", "c")
+    asked, may_go_on = asyncio.Queue[None](), asyncio.Semaphore(0)
+    fetched = 0
+    events = history.events
+
+    async def counted(*arguments: Any) -> Any:
+        nonlocal fetched
+        fetched += 1
+        return await events(*arguments)
+
+    async def ready() -> None:
+        asked.put_nowait(None)
+        await may_go_on.acquire()
+
+    monkeypatch.setattr(history, "events", counted)
+    reader = Reader()
+    following = asyncio.create_task((await stream(ada, after_seq=0)).run(reader.take, ready))
+    await asked.get()
+    assert (fetched, reader.numbers) == (0, [])
+    may_go_on.release()
+    await asked.get()
+    assert (fetched, reader.numbers) == (1, [1, 2])
+    for _ in range(10):
+        may_go_on.release()
+    await until(lambda: reader.numbers == [1, 2, 3, 4, 5])
+    daemon.services.hub.close()
+    await following
 
 
 async def test_a_reader_that_is_slow_falls_back_on_the_store(

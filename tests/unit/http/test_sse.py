@@ -21,7 +21,9 @@ class Failing:
         self._fault = fault
         self._chunks = chunks
 
-    async def run(self, emit: Callable[[bytes], Awaitable[None]]) -> None:
+    async def run(
+        self, emit: Callable[[bytes], Awaitable[None]], ready: Callable[[], Awaitable[None]]
+    ) -> None:
         for chunk in self._chunks:
             await emit(chunk)
         raise self._fault
@@ -37,6 +39,8 @@ class Recording:
     async def begin_stream(self, headers: list[Header]) -> None:
         assert not self.headers
         self.headers = dict(headers)
+
+    async def until_writable(self) -> None: ...
 
     async def stream(self, chunk: bytes) -> None:
         assert self.headers
