@@ -22,6 +22,7 @@ from coordroomsd.archives.room_readers import RoomReader
 from coordroomsd.clock import SteadyClock
 from coordroomsd.config import Config
 from coordroomsd.endings import ending_signals, is_told_of_hang_ups
+from coordroomsd.store.errors import NoSpaceError
 from coordroomsd.store.migrate import migrate
 
 T = TypeVar("T")
@@ -94,6 +95,8 @@ async def import_room(config: Config, path: Path, project: str | None, name: str
 def _losses_explained() -> Iterator[None]:
     try:
         yield
+    except NoSpaceError as error:
+        raise ArchiveError(f"{error}. Nothing was kept: free space and run this again") from error
     except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         reason = str(error).partition("\n")[0]
         raise ArchiveError(f"the database did not go along: {reason}. Nothing was kept") from error

@@ -137,7 +137,8 @@ def _refuse_for_another(state_dir: Path) -> None:
         name = _user_name(owner)
         raise StateDirectoryError(
             f"no daemon runs on {state_dir}, which belongs to the user {name}. Run this as that "
-            f"user (runuser -u {name} -- coordroomsd …); - in place of a file is a standard stream"
+            f"user: runuser -u {name} -- coordroomsd … --state-dir {state_dir}; - in place of a "
+            "file is a standard stream"
         )
 
 

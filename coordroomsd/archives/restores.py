@@ -148,8 +148,9 @@ async def restore(
     async with connection.transaction():
         await _fill(reader, connection, check)
         await connection.execute("UPDATE journal SET batch = $1", reader.header.batch)
+        # Here, because it takes long enough to be interrupted.
+        await connection.execute(f"ANALYZE {', '.join(await tables.columns(connection))}")
     await migrate(connection)
-    await connection.execute(f"ANALYZE {', '.join(await tables.columns(connection))}")
     rooms, events, generation = await connection.fetchrow(
         """SELECT (SELECT count(*) FROM rooms), (SELECT count(*) FROM events),
                   (SELECT generation FROM journal)"""

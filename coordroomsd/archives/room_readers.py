@@ -32,7 +32,10 @@ class RoomReader:
         """Read the header. Raises ArchiveError."""
         self._file = file
         self._number = 0
-        first = self._next()
+        try:
+            first = self._next()
+        except ArchiveError:
+            first = {}
         match first:
             case {"format": str(name), "version": int(version)} if (
                 name == FORMAT and version > VERSION

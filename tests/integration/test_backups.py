@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import io
@@ -16,6 +17,7 @@ import pytest
 from coordroomsd.archives import restores, tables
 from coordroomsd.archives.backups import write_backup
 from coordroomsd.archives.errors import ArchiveError, NotEmptyError
+from coordroomsd.archives.restores import BackupReader, restore
 from coordroomsd.store import ownership, sessions
 from coordroomsd.store.database import Database
 from coordroomsd.store.errors import (
@@ -205,6 +207,31 @@ class TestRefusals:
         with pytest.raises(NoSpaceError):
             await restored(backup, private_address, full)
         await _is_empty(private_address)
+
+    async def test_one_that_is_interrupted_at_its_end_leaves_nothing(
+        self, backup: bytes, private_address: dict[str, Any]
+    ) -> None:
+        async with session(private_address) as connection:
+            reader = BackupReader(io.BytesIO(backup))
+            with pytest.raises(asyncio.CancelledError):
+                await restore(reader, InterruptedLate(connection), lambda: None)
+        await _is_empty(private_address)
+
+
+class InterruptedLate:
+    """A session with the database during whose last long statement somebody presses Ctrl-C."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def execute(self, sql: str, *arguments: Any) -> str:
+        if sql.startswith("ANALYZE"):
+            raise asyncio.CancelledError
+        done: str = await self._connection.execute(sql, *arguments)
+        return done
 
 
 Damage = Callable[[list[bytes]], list[bytes]]

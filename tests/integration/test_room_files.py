@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from coordroomsd.api.callers import Caller
 from coordroomsd.archives import imports
 from coordroomsd.archives.errors import ArchiveError, NotEmptyError
+from coordroomsd.archives.room_readers import RoomReader
 from coordroomsd.store.migrate import migrate
 from coordroomsd.store.private_postgres import PrivatePostgres
 from tests.clocks import FakeClock
@@ -286,6 +289,12 @@ async def test_what_is_no_line_is_named(
     begin = b"".join(file.splitlines(keepends=True)[:2])
     with pytest.raises(ArchiveError, match=message):
         await imported(begin + line, target)
+
+
+@pytest.mark.parametrize("file", [b"", gzip.compress(b"{}\n"), b"[]\n", b"x" * 600_000])
+def test_another_file_is_told_from_a_damaged_one(file: bytes) -> None:
+    with pytest.raises(ArchiveError, match="line 1 is not the beginning of what"):
+        RoomReader(io.BytesIO(file))
 
 
 async def test_every_line_is_missed(file: bytes, target: dict[str, Any]) -> None:
