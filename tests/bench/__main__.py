@@ -27,6 +27,8 @@ CASES = (
 )  # fmt: skip
 DOCS = Path(__file__).parents[2] / "docs"
 ENDED_BY_SIGNAL = 130
+# The longest takes five minutes, and a quarter of an hour where others use the machine as well.
+CASE_WITHIN_S = 1800.0
 
 
 def main() -> int:
@@ -77,7 +79,8 @@ async def _run(cases: Sequence[str], settings: Settings, directory: Path | None)
             case_began = time.monotonic()
             case = importlib.import_module(f"tests.bench.cases.{name}")
             try:
-                findings: Findings = await case.run(stage, settings)
+                async with asyncio.timeout(CASE_WITHIN_S):
+                    findings: Findings = await case.run(stage, settings)
             except Exception:
                 # The others are worth their minutes all the same.
                 traceback.print_exc()

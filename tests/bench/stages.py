@@ -27,6 +27,7 @@ ALL_INDEXED = """
                        WHERE latest_seq > coalesce(seq, 0))
 """
 LOOK_EACH_S = 0.5
+RESTS_WITHIN_S = 60.0
 # Of a core.
 REST = 0.05
 CONFIGURATION = f"{WITHOUT_LIMITS}max_waiters = 50000\n"
@@ -54,11 +55,12 @@ class Daemon:
         waited for when the database is the stage's.
         """
         used = self.process.cpu_s()
-        while True:
+        for _ in range(int(RESTS_WITHIN_S / LOOK_EACH_S)):
             await asyncio.sleep(LOOK_EACH_S)
             before, used = used, self.process.cpu_s()
             if used - before <= REST * LOOK_EACH_S and await self._has_all_indexed():
                 return
+        print(f"the daemon has not come to rest in {RESTS_WITHIN_S:.0f} s", file=sys.stderr)
 
     async def _has_all_indexed(self) -> bool:
         if self._database is None:
