@@ -9,8 +9,10 @@ import sys
 def main() -> int:
     """Run the command of this process's arguments; returns the exit code."""
     _leave_no_core()
-    _open_what_is_closed()
     arguments = sys.argv[1:]
+    # A hook whose output nobody takes has delivered nothing, and sees that by itself.
+    if arguments[:1] != ["hook"]:
+        _open_what_is_closed()
     # Hosts start the relay for every agent session and a hook at every tool call, so these load
     # nothing that they do not need.
     if arguments[:1] == ["mcp"]:

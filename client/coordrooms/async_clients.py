@@ -66,6 +66,10 @@ class AsyncClient(ClientBase):
         """The answer to a call as the JSON object it came as."""
         return await drive(self.session.document(call))
 
+    async def text(self, call: Call[Any]) -> str:
+        """The answer to a call that is answered with plain text."""
+        return await drive(self.session.text(call))
+
     me = _client_method(room_calls.me)
     rooms = _client_method(room_calls.rooms)
     participants = _client_method(room_calls.participants)

@@ -223,7 +223,7 @@ async def test_an_end_that_cannot_be_stored_is_tried_again(
     await ada.claim("plan", "k", lease_s=60)
     await fill_up(connect_arguments)
     clock.pass_seconds(60)
-    await until(lambda: "has to wait" in caplog.text)
+    await until(lambda: "could not end all that has run out" in caplog.text)
     await make_room(connect_arguments)
     clock.pass_seconds(1)
     log = await until_expired(ada, 1)
