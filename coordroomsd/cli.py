@@ -10,24 +10,23 @@ from __future__ import annotations
 import argparse
 import asyncio
 import functools
-import json
 import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn, TypeVar
 
-from coordroomsd import __version__, addresses, archiving, telemetry
+from coordroomsd import __version__, addresses, archiving, showing, telemetry
 from coordroomsd.config import Config, ConfigurationError, load
 from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
 from coordroomsd.locations import Account
+from coordroomsd.printing import UnwritableError, drop_what_is_unwritten, write
 from coordroomsd.service.errors import ServiceError
-from coordroomsd.settings import SECTIONS
 from coordroomsd.sockets import SocketError
 from coordroomsd.store.errors import StoreError
 
@@ -35,16 +34,17 @@ Options = argparse.Namespace
 T = TypeVar("T")
 
 DONE, FAILED, REFUSED, UNREACHABLE = 0, 1, 3, 4
+BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
     try:
+        options = _parsed(arguments)
         return int(options.run(options))
     except ConfigurationError as error:
         for fault in error.faults:
             _complain(fault)
-    except (StoreError, SocketError, ServiceError) as error:
+    except (StoreError, SocketError, ServiceError, UnwritableError) as error:
         _complain(str(error))
     except RefusedError as error:
         _complain(str(error))
@@ -52,9 +52,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnreachableError as error:
         _complain(str(error))
         return UNREACHABLE
+    except BrokenPipeError:  # whoever reads has seen enough
+        drop_what_is_unwritten()
+        return BROKEN_PIPE
     except KeyboardInterrupt:
         _complain("interrupted")
     return FAILED
+
+
+def _parsed(arguments: Sequence[str] | None) -> Options:
+    try:
+        return _parser().parse_args(arguments)
+    except SystemExit:
+        # Its help is printed and, perhaps, not written.
+        write("", end="")
+        raise
 
 
 def serve(options: Options) -> int:
@@ -85,22 +97,17 @@ def check_config(options: Options) -> int:
     telemetry.check(config.tracing)
     if options.quiet:
         return DONE
-    file = options.config or Account().config_file()
-    if file is not None:
-        print(f"# {file} {'is read' if file.exists() else 'is not there: nothing is set by file'}")
-    print(f"# state directory: {config.state_dir} ({config.sources['state_dir']})")
-    for section in SECTIONS:
-        print(f"\n[{section}]")
-        print(*_settings(config, section), sep="\n")
+    for line in showing.lines(config, options.config or Account().config_file()):
+        write(line)
     return DONE
 
 
 def migrate(options: Options) -> int:
     applied = asyncio.run(_migrated(_configuration(options)))
     for name in applied:
-        print(f"applied {name}")
+        write(f"applied {name}")
     if not applied:
-        print("nothing to do: the database is up to date")
+        write("nothing to do: the database is up to date")
     return DONE
 
 
@@ -111,7 +118,12 @@ def enroll(options: Options) -> int:
     offer = Offer(options.name, kind, options.role or kind, options.expires_in, options.project)
     code = offered(offer, config.server.socket)
     # Alone on standard output, so that it can be piped to where it is taken up.
-    print(code.code, flush=True)
+    try:
+        write(code.code)
+    except (BrokenPipeError, UnwritableError):
+        raise UnwritableError(
+            f"the code for {offer.name} cannot be written, and nobody has it now. Make another one"
+        ) from None
     print(_next_step(config, offer, code.expires_at), file=sys.stderr)
     return DONE
 
@@ -289,25 +301,6 @@ def _path(text: str) -> Path:
 
 def _socket_path(text: str) -> Path:
     return addresses.check_socket_path(_path(text))
-
-
-def _settings(config: Config, section: str) -> Iterator[str]:
-    """The section as TOML, each line with where its value is from."""
-    lines = []
-    for key in SECTIONS[section].model_fields:
-        value = getattr(getattr(config, section), key)
-        if value is None:
-            lines.append((f"# {key} is not set", ""))
-            continue
-        if isinstance(value, addresses.Listen | Path):
-            value = str(value)
-        if (section, key) == ("database", "url"):
-            value = addresses.without_password(value)
-        text = json.dumps(value, ensure_ascii=False)
-        lines.append((f"{key} = {text}", f"# {config.sources[f'{section}.{key}']}"))
-    width = max(len(setting) for setting, _ in lines)
-    for setting, source in lines:
-        yield f"{setting:<{width}}  {source}".rstrip()
 
 
 def _next_step(config: Config, offer: Offer, expires_at: str) -> str:

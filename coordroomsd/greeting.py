@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
 
 from coordroomsd.config import Config
-from coordroomsd.locations import Account
+from coordroomsd.locations import Account, NoHomeError
 
 
-def greeting(config: Config) -> str:
+def greeting(config: Config, account: Account | None = None) -> str:
     """Lines that can be copied into another terminal as they are."""
     command = _client()
+    url = _url(config, account or Account())
     lines = [f"socket           {config.server.socket}"]
     if config.server.listen:
         lines.append(f"TCP address      {config.server.listen}")
@@ -21,24 +23,27 @@ def greeting(config: Config) -> str:
         f"state directory  {config.state_dir}",
         "",
         "coordroomsd is ready. Next, in another terminal:",
-        *_address(config),
+        *([f"  export COORDROOMS_URL={url}"] if url else []),
         f"  {command} demo                            # two agents decide something",
         f"  {command} join kitchen --create --as me   # a room of your own",
         f"  {command} --help                          # everything else",
         "",
         "An agent's host starts its tools with:",
-        f"  {_absolute()} mcp",
+        f"  {_absolute()} mcp{f' --url {url}' if url else ''}",
         "",
         "Ctrl-C ends the daemon; rooms and messages stay.",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _address(config: Config) -> list[str]:
-    """What clients have to be told, where they would not look by themselves."""
-    if config.server.socket == Account().socket(config.state_dir):
-        return []
-    return [f"  export COORDROOMS_URL=unix:{config.server.socket}"]
+def _url(config: Config, account: Account) -> str:
+    """What clients have to be told; empty where they look by themselves."""
+    try:
+        if config.server.socket == account.socket(account.state_dir()):
+            return ""
+    except NoHomeError:  # they have none to look in either
+        pass
+    return shlex.quote(f"unix:{config.server.socket}")
 
 
 def _absolute() -> str:

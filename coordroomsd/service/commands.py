@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from coordroomsd.locations import Account, NoHomeError
+from coordroomsd.printing import write
 from coordroomsd.service.errors import ServiceError
 from coordroomsd.service.plans import Plan, Scope, installation, one_user, removal, whole_machine
 from coordroomsd.service.steps import File, carry_out, run
@@ -31,7 +32,7 @@ def _change(options: Namespace, plan_for: Callable[[Scope], Plan], nothing: str)
     scope = _scope(user=options.user)
     if options.dry_run:
         plan = plan_for(scope)
-        print(_preview(plan, with_text=True) if plan.steps else nothing)
+        write(_preview(plan, with_text=True) if plan.steps else nothing)
         return DONE
     if scope.kind == "system" and os.geteuid() != 0:
         raise ServiceError("the whole machine's services are root's: use sudo, or give --user")
@@ -40,14 +41,14 @@ def _change(options: Namespace, plan_for: Callable[[Scope], Plan], nothing: str)
     with _alone(scope):
         plan = plan_for(scope)
         if not plan.steps:
-            print(nothing)
+            write(nothing)
             return DONE
-        print(_preview(plan, with_text=False))
+        write(_preview(plan, with_text=False))
         if not options.yes and not _agreed():
             print("Nothing was changed.", file=sys.stderr)
             return FAILED
         carry_out(plan.steps, plan.afterwards)
-    print(plan.closing)
+    write(plan.closing)
     return DONE
 
 
@@ -101,5 +102,5 @@ def _differences(file: File) -> list[str]:
 def _agreed() -> bool:
     if not sys.stdin.isatty():
         raise ServiceError("there is no terminal to ask on: give --yes, or --dry-run to look")
-    print("Do this? [y/N] ", end="", flush=True)
+    write("Do this? [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import signal
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +11,7 @@ import pytest
 
 from coordroomsd import __version__, cli, server
 from coordroomsd.config import Config, load
+from coordroomsd.enrolments import Offered
 from coordroomsd.sockets import SocketError
 from coordroomsd.store.errors import DatabaseOwnedError
 
@@ -162,3 +166,36 @@ def test_interrupting_is_no_traceback(
     monkeypatch.setattr(server, "serve", serve)
     assert cli.main(["serve"]) == 1
     assert capsys.readouterr().err == "coordroomsd: interrupted\n"
+
+
+def test_what_cannot_be_written_is_told(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert cli.main(["check-config"]) == 1
+    told = "coordroomsd: what there is to show cannot be written: No space left on device\n"
+    assert capfd.readouterr().err == told
+
+
+def test_a_code_that_cannot_be_written_is_told_to_be_lost(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli, "offered", lambda *_: Offered("secret", "later"))
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert cli.main(["enroll", "zoe"]) == 1
+    told = capfd.readouterr().err
+    assert told.startswith("coordroomsd: the code for zoe cannot be written, and nobody has it now")
+    assert "secret" not in told
+
+
+def test_a_reader_that_has_seen_enough_is_no_failure_to_tell_of(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with open(write, "w") as unread:
+        monkeypatch.setattr(sys, "stdout", unread)
+        assert cli.main(["check-config"]) == 128 + signal.SIGPIPE
+    assert capfd.readouterr().err == ""
