@@ -123,6 +123,13 @@ def test_saying(run: Run, ann: Room, bob: Room) -> None:
     assert bodies(ann) == ["hello", "Which port?", "8080", "from\na pipe", "- a list"]
 
 
+def test_saying_again_under_the_same_key(run: Run, ann: Room) -> None:
+    for _ in range(2):
+        said = run("say", ann.ref, "once", "--key", "k-1", *acting_as(ann)).stdout
+        assert said == "Posted as status 3.\n"
+    assert bodies(ann) == ["once"]
+
+
 def test_what_the_daemon_refuses(run: Run, ann: Room, unique: Unique) -> None:
     complaint = run("say", ann.ref, "hello", "--as", unique("cat"), code=3).stderr
     assert complaint.startswith("coordrooms say: membership_not_found: ")

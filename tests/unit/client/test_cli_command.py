@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -311,3 +312,13 @@ def test_a_standard_stream_may_be_closed(closed: str) -> None:
     )
     assert done.returncode == 4
     assert "Traceback" not in done.stderr
+
+
+def test_what_may_be_posted_already_is_told_how_to_repeat(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = ["say", "kitchen", "hello", "--as", "me"]
+    assert ended([*said, "--key", "k-1"]) == 4
+    assert "`--key k-1` repeats it without saying it twice" in capsys.readouterr().err
+    assert ended(said) == 4
+    assert re.search(r"`--key [\w-]{16,}` repeats it", capsys.readouterr().err)

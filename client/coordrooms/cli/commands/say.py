@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 
+from ...errors import DaemonUnreachableError
 from ...operations.messages import post
 from ..clients import add_caller, add_json, add_room, ask, connect, whole_number
 from ..failures import DONE
@@ -26,6 +27,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--reply-to", type=whole_number, metavar="ID", help="the question that this answers"
     )
+    parser.add_argument(
+        "--key",
+        metavar="KEY",
+        help="1-255 visible characters; a repetition with the same one posts nothing new",
+    )
     add_caller(parser)
     add_json(parser)
 
@@ -33,8 +39,23 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, output: Output) -> int:
     kind = arguments.kind or ("status" if arguments.reply_to is None else "answer")
     body = sys.stdin.read() if arguments.body == "-" else arguments.body
+    call = post(
+        arguments.room, body, kind, reply_to=arguments.reply_to, idempotency_key=arguments.key
+    )
     with connect(arguments) as client:
-        call = post(arguments.room, body, kind, reply_to=arguments.reply_to)
-        posted, document = ask(client, call)
+        try:
+            posted, document = ask(client, call)
+        except DaemonUnreachableError as error:
+            raise _perhaps_posted(error) from error
     output.answer(document, f"Posted as {safe(kind)} {posted.message.id}.")
     return DONE
+
+
+def _perhaps_posted(error: DaemonUnreachableError) -> DaemonUnreachableError:
+    key = error.idempotency_key
+    return DaemonUnreachableError(
+        f"{error} If the connection broke, the message may be stored: `--key {key}` repeats it "
+        "without saying it twice.",
+        error.address,
+        key,
+    )
