@@ -16,7 +16,7 @@ NAME: Final = "coordroomsd"
 SERVICE: Final = f"{NAME}.service"
 SOCKET: Final = f"{NAME}.socket"
 
-_MADE_BY: Final = "# Made by `coordroomsd install-service`. What you change belongs into a drop-in"
+_MADE_BY: Final = "# Made by `coordroomsd install-service`."
 _HEAD: Final = re.compile(rf"{re.escape(_MADE_BY)}[^\n]*\n# [^\n]*?([0-9a-f]{{64}})\n")
 _COMMAND: Final = re.compile(rf"(?<=[= ]){NAME}(?= (serve|check-config)\b)")
 # What systemd.syntax(7) and systemd.service(5) give no meaning to, within quotes.
@@ -27,12 +27,14 @@ def unit(kind: str, name: str, program: Sequence[str]) -> str:
     """A unit of `kind` system or user that starts the daemon by the words of `program`."""
     text = (_folder() / kind / name).read_text("utf-8")
     words = " ".join(map(_quoted, program))
-    return _marked(_COMMAND.sub(lambda _: words, text))
+    systemctl = "systemctl --user" if kind == "user" else "systemctl"
+    advice = f"What you change belongs into a drop-in: {systemctl} edit {name}"
+    return _marked(_COMMAND.sub(lambda _: words, text), advice)
 
 
 def companion(name: str) -> str:
     """`coordroomsd.sysusers` or `coordroomsd.tmpfiles`."""
-    return _marked((_folder() / name).read_text("utf-8"))
+    return _marked((_folder() / name).read_text("utf-8"), "An upgrade replaces it.")
 
 
 def is_as_made(text: str) -> bool:
@@ -41,9 +43,9 @@ def is_as_made(text: str) -> bool:
     return head is not None and head[1] == _checksum(text[head.end() :])
 
 
-def _marked(text: str) -> str:
+def _marked(text: str, advice: str) -> str:
     return (
-        f"{_MADE_BY}: systemctl edit {SERVICE}\n"
+        f"{_MADE_BY} {advice}\n"
         f"# An edited file is left alone: the rest has the SHA-256 {_checksum(text)}\n{text}"
     )
 

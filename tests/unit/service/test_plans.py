@@ -80,7 +80,9 @@ def test_sockets_are_made_anew_while_the_service_is_down(
     unit = units.unit
 
     def another(kind: str, name: str, program: tuple[str, ...]) -> str:
-        return units._marked(unit(kind, name, program) + "\n# of another version\n")
+        return units._marked(
+            unit(kind, name, program) + "\n# of another version\n", "Another advice."
+        )
 
     monkeypatch.setattr(units, "unit", another)
     install(machine.user)

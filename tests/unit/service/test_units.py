@@ -57,3 +57,15 @@ def test_what_its_user_may_not_enter_is_refused(
     python.parent.chmod(0o750)
     with pytest.raises(ServiceError, match="may not look into"):
         interpreters.check_fit_for_the_system(python)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "command"),
+    [
+        ("system", "coordroomsd.service", "systemctl edit coordroomsd.service"),
+        ("user", "coordroomsd.socket", "systemctl --user edit coordroomsd.socket"),
+    ],
+)
+def test_a_unit_tells_how_it_is_changed(kind: str, name: str, command: str) -> None:
+    head, *_ = units.unit(kind, name, ["/usr/bin/coordroomsd"]).splitlines()
+    assert head.endswith(f"a drop-in: {command}")
