@@ -6,24 +6,44 @@ import asyncio
 import contextlib
 import resource
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.daemon_processes import DaemonProcess
 from tests.faults.processes import open_descriptors
+from tests.http_callers import LostError
+from tests.polling import until
 
 
-@contextlib.contextmanager
-def none_free(daemon: DaemonProcess) -> Iterator[None]:
-    """As if the daemon had taken all the descriptors that it may have."""
+@contextlib.asynccontextmanager
+async def none_free(daemon: DaemonProcess) -> AsyncIterator[None]:
+    """All the descriptors that the daemon may have are taken, and a newcomer is turned away."""
     before = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
-    resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (open_descriptors(daemon.pid), before[1]))
+
+    async def turns_newcomers_away() -> bool:
+        # Anew each time: a session of its own that was counted may have ended since.
+        limits = (open_descriptors(daemon.pid), before[1])
+        resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, limits)
+        return await is_turned_away(daemon)
+
     try:
+        await until(turns_newcomers_away)
         yield
     finally:
         resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, before)
+
+
+async def is_turned_away(daemon: DaemonProcess) -> bool:
+    newcomer = daemon.caller("cleo")
+    try:
+        await newcomer.call("GET", "/rooms")
+    except LostError:
+        return True
+    finally:
+        newcomer.close()
+    return False
 
 
 async def tools_are_served(daemon: DaemonProcess) -> bool:
