@@ -8,6 +8,7 @@ in the list would never be asked.
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 import socket
 from collections.abc import Sequence
@@ -62,6 +63,8 @@ def one_host_each(url: str) -> list[str]:
 
 async def _first(urls: Sequence[str | None], options: dict[str, Any]) -> asyncpg.Connection:
     """The first connection that is made; raises what tells most of why none is."""
+    if len(urls) == 1:
+        return await asyncpg.connect(urls[0], **options)
     attempts: list[asyncio.Task[asyncpg.Connection]] = []
     chosen: asyncpg.Connection | None = None
     try:
@@ -73,11 +76,17 @@ async def _first(urls: Sequence[str | None], options: dict[str, Any]) -> asyncpg
                 return chosen
         raise min(filter(None, map(asyncio.Task.exception, attempts)), key=_telling)
     finally:
+        # Nothing is awaited here: whoever is cancelled meanwhile would lose the chosen one, open.
         for attempt in attempts:
             attempt.cancel()
-        for other in await asyncio.gather(*attempts, return_exceptions=True):
-            if isinstance(other, asyncpg.Connection) and other is not chosen:
-                other.terminate()
+            attempt.add_done_callback(functools.partial(_let_go, chosen))
+
+
+def _let_go(chosen: asyncpg.Connection | None, attempt: asyncio.Task[asyncpg.Connection]) -> None:
+    if attempt.cancelled() or attempt.exception() is not None:
+        return
+    if attempt.result() is not chosen:
+        attempt.result().terminate()
 
 
 async def _made(

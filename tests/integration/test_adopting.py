@@ -42,7 +42,7 @@ async def test_each_limit_reaches_what_enforces_it(daemon: Running, key: str) ->
             (hub.max_waiters, hub.max_of_one),
             (connections.most, connections.most_of_one),
             (bounds.request_within_s, readers.within_s, gateway.answer_within_s),
-            readers.most_bytes,
+            (readers.most_bytes, bounds.senders.most_bytes),
         )
 
     adopt(config())

@@ -27,7 +27,7 @@ def test_a_target_is_met_on_the_good_side_of_its_limit(target: Target, met: bool
 
 
 def test_a_target_says_its_limit_what_was_found_and_whether_it_is_met() -> None:
-    text = reports.section(findings("Callers", MET, MISSED))
+    text = reports.summary([findings("Callers", MET, MISSED)])
     assert "| batches | at least 0.6 × | 0.71 × | met |" in text
     assert "| post to waiter | at most 1.3 × | 1.42 × | **not met** |" in text
 
@@ -40,7 +40,7 @@ def test_the_summary_has_every_target_with_its_case() -> None:
 
 
 def test_a_limit_that_was_just_missed_does_not_look_met() -> None:
-    text = reports.section(findings("Lone", Target("post", "at most", 1.3, 1.3004)))
+    text = reports.summary([findings("Lone", Target("post", "at most", 1.3, 1.3004))])
     assert "| post | at most 1.3 × | 1.3004 × | **not met** |" in text
 
 
@@ -67,4 +67,4 @@ def test_the_document_says_which_cases_are_missing() -> None:
     part = reports.document(about, found, ["mixed", "clients"])
     assert "failed" not in whole
     assert "failed and are missing: mixed, clients" in part
-    assert whole.index("* 2 cores") < whole.index("## Targets") < whole.index("## Lone")
+    assert whole.index("## Targets") < whole.index("* 2 cores") < whole.index("## Lone")
