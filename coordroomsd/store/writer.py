@@ -1,7 +1,7 @@
 """The one write statement: a batch becomes one round trip and one commit.
 
 The statement is put together from the parts of write.sql that the batch needs; Postgres prepares
-each combination once.
+each combination once, as long as it is in use.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def write_statement(rows: Rows, batch: int, daemon_id: int | None = None) -> tup
     return _sql(tuple(shapes), daemon_id is not None), arguments
 
 
-@functools.cache
+# There are thousands of combinations, of 5 KB each: those of the last minutes are enough.
+@functools.lru_cache(maxsize=512)
 def _sql(shapes: tuple[Shape, ...], is_shared: bool) -> str:
     batch = "shared_batch" if is_shared else "batch"
     clauses = [f"batch_ AS (\n{_PARTS[batch]}\n)"]

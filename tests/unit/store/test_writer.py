@@ -18,6 +18,7 @@ from coordroomsd.domain.messages import Post
 from coordroomsd.domain.reactions import React
 from coordroomsd.domain.retention import Remove
 from coordroomsd.domain.statuses import SetStatus
+from coordroomsd.store import writer
 from coordroomsd.store.rows import KeptAnswer, Key, Position
 from coordroomsd.store.writer import write_statement
 from tests.clocks import START
@@ -96,3 +97,10 @@ def test_a_statement_has_the_parts_that_it_needs() -> None:
     sql, _ = write_statement(draft.rows(), 7)
     parts = set(re.findall(r"(\w+)_ AS \(", sql))
     assert parts == {"batch", "heads", "messages"}
+
+
+def test_the_texts_of_statements_do_not_pile_up() -> None:
+    """Each is some KiB, and in mixed traffic there is a new one every second."""
+    for parameters in range(1000):
+        writer._sql((writer.Shape("positions", False, parameters),), False)
+    assert writer._sql.cache_info().currsize < 1000
