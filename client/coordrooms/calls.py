@@ -12,10 +12,14 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from .addresses import Address
+from .errors import ConfigurationError
 from .models import Json
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+# The contract's.
+LONGEST_KEY = 255
 
 Query = Mapping[str, "str | int | float | list[str] | None"]
 
@@ -90,3 +94,15 @@ def do(call: Call[T]) -> Program[T]:
 def fresh_key() -> str:
     """An idempotency key that nobody else will choose: 128 random bits."""
     return os.urandom(16).hex()
+
+
+def idempotency(key: str | None) -> str:
+    """The idempotency key that a caller chose, else a fresh one."""
+    if key is None:
+        return fresh_key()
+    if not 1 <= len(key) <= LONGEST_KEY or not all("!" <= sign <= "~" for sign in key):
+        raise ConfigurationError(
+            f"The idempotency key {key[:LONGEST_KEY]!r} cannot be used: choose 1 to {LONGEST_KEY} "
+            "visible ASCII characters."
+        )
+    return key

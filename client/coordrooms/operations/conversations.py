@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..answers import ConversationPage, Sent
-from ..calls import Call, Program, fresh_key
+from ..calls import Call, Program, fresh_key, idempotency
 from ..escapes import path_segment
 from ..models import RoomInfo
 from ..signals import ReactionChange
@@ -24,7 +24,7 @@ def open_conversation(with_: str, *, idempotency_key: str | None = None) -> Call
         path="/conversations",
         parse=lambda data: RoomInfo.from_json(data["conversation"]),
         body={"with": with_},
-        key=idempotency_key or fresh_key(),
+        key=idempotency(idempotency_key),
     )
 
 
@@ -42,7 +42,7 @@ def send(
         path=_path(room, "/messages"),
         parse=Sent.from_json,
         body=draft(body, kind, reply_to=reply_to),
-        key=idempotency_key or fresh_key(),
+        key=idempotency(idempotency_key),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ..answers import Asked, History, Log, Posted
-from ..calls import Call, Program, do, fresh_key
+from ..calls import Call, Program, do, idempotency
 from ..events import Message, message
 from ..models import Json
 from ..signals import Receipt, SearchResult
@@ -74,7 +74,7 @@ def post_many(
         path=room_path(room, "/messages"),
         parse=Posted.from_json,
         body=body,
-        key=idempotency_key or fresh_key(),
+        key=idempotency(idempotency_key),
     )
 
 

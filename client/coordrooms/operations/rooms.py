@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..answers import Joined, Left, Me, Overview
-from ..calls import Call, Program, Query, do, fresh_key
+from ..calls import Call, Program, Query, do, idempotency
 from ..escapes import path_segment
 from ..models import Json, Member, Participant, RoomInfo
 from ..refusals import RoomNameConflictError, RoomNotFoundError
@@ -44,7 +44,7 @@ def create_room(name: str, *, idempotency_key: str | None = None) -> Call[Joined
         path="/rooms",
         parse=Joined.from_json,
         body={"name": name},
-        key=idempotency_key or fresh_key(),
+        key=idempotency(idempotency_key),
     )
 
 
@@ -53,7 +53,7 @@ def join(room: str, *, idempotency_key: str | None = None) -> Call[Joined]:
         method="POST",
         path=room_path(room, "/join"),
         parse=Joined.from_json,
-        key=idempotency_key or fresh_key(),
+        key=idempotency(idempotency_key),
     )
 
 
@@ -82,7 +82,7 @@ def leave(room: str, *, idempotency_key: str | None = None) -> Call[Left]:
         method="POST",
         path=room_path(room, "/leave"),
         parse=Left.from_json,
-        key=idempotency_key or fresh_key(),
+        key=idempotency(idempotency_key),
     )
 
 

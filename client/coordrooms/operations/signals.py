@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..calls import Call, fresh_key
+from ..calls import Call, idempotency
 from ..escapes import path_segment
 from ..models import Claim
 from ..signals import Claimed, Reaction, ReactionChange, Released, StatusChange
@@ -80,7 +80,7 @@ def take(
         path=room_path(room, "/claims"),
         parse=Claimed.from_json,
         body=body,
-        key=idempotency_key or fresh_key(),
+        key=idempotency(idempotency_key),
     )
 
 
