@@ -6,19 +6,16 @@ import asyncio
 import contextlib
 import functools
 import gc
-import logging
 import os
 import resource
 import signal
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import NoReturn
 
-import uvicorn
 import uvloop
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
 from coordroomsd import app
 from coordroomsd.addresses import Listen
@@ -33,12 +30,10 @@ from coordroomsd.http.credentials import EnrolledTokens, NoTokens
 from coordroomsd.http.guard import Guard, local_host, own_hosts
 from coordroomsd.http.openapi import description
 from coordroomsd.http.probes import probe_routes
-from coordroomsd.http.protocols import CallProtocol
 from coordroomsd.http.readers import Readers
 from coordroomsd.http.site import Site
 from coordroomsd.http.tools import Tools
 from coordroomsd.listeners import BACKLOG, open_listeners
-from coordroomsd.live.waiters import Hub
 from coordroomsd.logs import outputs
 from coordroomsd.mcp.gateways import Gateway
 from coordroomsd.page.keeping import Keeper
@@ -46,12 +41,9 @@ from coordroomsd.page.routes import operations_for_pages, page_routes
 from coordroomsd.page.sessions import Sessions
 from coordroomsd.page_listener import HOST, PageListener
 from coordroomsd.reloading import Reloading
+from coordroomsd.serving import Server
 from coordroomsd.settings import Limits
 from coordroomsd.systemd import Notifier
-
-KEEP_IDLE_CONNECTIONS_S = 75
-# Parked calls answer at once when the daemon stops; this bounds readers that do not read.
-ANSWER_WITHIN_S = 1
 
 
 def serve(config: Config, read_again: Callable[[], Config]) -> NoReturn:
@@ -176,79 +168,6 @@ class Ending:
             self._reloading.ask()
 
 
-class Server(uvicorn.Server):
-    """uvicorn, told to end by `ending`, that wakes parked calls before it waits for them.
-
-    uvicorn waits for open requests first: parked calls would hold it up for their whole time, and
-    be cut off then.
-    """
-
-    def __init__(
-        self, calls: Calls, site: ASGIApp, hub: Hub, gateway: Gateway, ending: Ending
-    ) -> None:
-        super().__init__(_configured(calls, site))
-        self._hub = hub
-        self._gateway = gateway
-        self._ending = ending
-        self._begin: list[Callable[[], Awaitable[None]]] = []
-
-    def when_serving(self, begin: Callable[[], Awaitable[None]]) -> None:
-        """Have `begin` awaited once the listeners are served."""
-        self._begin.append(begin)
-
-    async def serve_also(self, listener: socket.socket, calls: Calls, site: ASGIApp) -> None:
-        """Another listener, with what is served there, until the shutdown of all."""
-        config = _configured(calls, site)
-        config.load()
-        protocol: Any = config.http_protocol_class
-        state = self.server_state
-        self.servers.append(
-            await asyncio.get_running_loop().create_server(
-                lambda: protocol(config=config, server_state=state, app_state={}),
-                sock=listener,
-                backlog=BACKLOG,
-            )
-        )
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Signals are `ending`'s."""
-        yield
-
-    async def main_loop(self) -> None:
-        """uvicorn looks ten times a second; here nothing stirs until there is a reason."""
-        await self.on_tick(0)
-        for begin in self._begin:
-            await begin()
-        await self._ending.has_begun.wait()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._hub.close()
-        async with asyncio.TaskGroup() as ends:
-            ends.create_task(self._gateway.stop(ANSWER_WITHIN_S))
-            ends.create_task(super().shutdown(sockets))
-
-
-def _configured(calls: Calls, site: ASGIApp) -> uvicorn.Config:
-    # A factory does as well as a class: uvicorn does nothing but call it.
-    protocol: Any = functools.partial(CallProtocol, calls.answer, calls.bounds)
-    return uvicorn.Config(
-        site,
-        http=protocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        log_level=logging.ERROR,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        date_header=False,
-        backlog=BACKLOG,
-        timeout_keep_alive=KEEP_IDLE_CONNECTIONS_S,
-        timeout_graceful_shutdown=ANSWER_WITHIN_S,
-    )
-
-
 def _server(
     config: Config,
     daemon: app.Daemon,
@@ -282,7 +201,7 @@ def _server(
     ]
     calls = Calls(daemon.api, tokens, daemon.metrics, guard, sessions, bounds)
     site = Site(guard, routes, services.refusals)
-    server = Server(calls, site, daemon.hub, gateway, ending)
+    server = Server(calls, site, daemon.hub, gateway, ending.has_begun)
     if local is None:
         server.when_serving(page.resume)
     daemon.metrics.observe_by(

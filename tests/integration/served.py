@@ -12,13 +12,8 @@ from typing import Any, cast
 from coordroomsd.http.calls import Calls
 from coordroomsd.http.credentials import EnrolledTokens
 from coordroomsd.http.site import Site
-from coordroomsd.server import Server
+from coordroomsd.serving import Server
 from tests.integration.daemons import Running
-
-
-class _Ending:
-    def __init__(self) -> None:
-        self.has_begun = asyncio.Event()
 
 
 class _NoGateway:
@@ -29,11 +24,11 @@ class _NoGateway:
 @asynccontextmanager
 async def served(daemon: Running, path: Path) -> AsyncIterator[None]:
     """Serves the calls at `path`, which stays, without MCP and signals, and ends in order."""
-    inner, ending = daemon.daemon, _Ending()
+    inner, has_to_end = daemon.daemon, asyncio.Event()
     calls = Calls(inner.api, EnrolledTokens(inner.people), inner.metrics, None)
     gateway = cast(Any, _NoGateway())
     server = Server(
-        calls, Site(None, [], inner.api.services.refusals), inner.hub, gateway, cast(Any, ending)
+        calls, Site(None, [], inner.api.services.refusals), inner.hub, gateway, has_to_end
     )
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
@@ -42,5 +37,5 @@ async def served(daemon: Running, path: Path) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            ending.has_begun.set()
+            has_to_end.set()
             await serving
