@@ -30,10 +30,13 @@ _HOLDER: Final = """
       AND l.classid::bigint << 32 | l.objid::bigint = $1
 """
 
-# Those that were there in the last seconds (sharing.py).
+# Of daemons that share a database each says every second that it is there (presence.py); one that
+# has not for so long is gone or stands still.
+GONE_AFTER_S: Final = 10
+
 _SHARERS: Final = """
     SELECT string_agg(name, '; ' ORDER BY name) FROM daemons
-    WHERE seen_at > clock_timestamp() - interval '10 s'
+    WHERE seen_at > clock_timestamp() - make_interval(secs => $1)
 """
 
 
@@ -47,10 +50,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Tenure:
-    """A daemon's time as the owner.
+    """A daemon's time as the owner, or as one of those that share a database (sharing.py).
 
-    `owner` is its text in the table `journal`, with the time it began: no two are alike.
-    `generation` is the database's, and `batch` the number of the last batch committed to it.
+    `owner` is the owner's text in the table `journal`, with the time it began: no two are alike.
+    `generation` is the database's, and `batch` the number of the daemon's last committed batch.
     """
 
     owner: str
@@ -70,7 +73,7 @@ async def take(connection: asyncpg.Connection) -> None:
 
     :raises DatabaseOwnedError: it did not.
     """
-    if await _lock_within(connection, TAKE_WITHIN_MS):
+    if await lock_within(connection, TAKE_WITHIN_MS):
         return
     raise DatabaseOwnedError(
         f"the database is in use by another coordroomsd ({await describe_owner(connection)}). "
@@ -87,7 +90,7 @@ async def take_back(connection: asyncpg.Connection, before: Session, tenure: Ten
     :raises OwnershipLostError: somebody else is the owner, or was in between; or the database is
         not the one that it was.
     """
-    while not await _try_lock(connection):
+    while not await try_lock(connection):
         holder = await connection.fetchrow(_HOLDER, LOCK_KEY)
         if holder is None:
             continue
@@ -109,7 +112,7 @@ async def take_back(connection: asyncpg.Connection, before: Session, tenure: Ten
             "again to read what is there now"
         )
     if row["batch"] < tenure.batch:
-        generation = await places.begin_generation(connection)
+        generation = await places.begin_generation(connection, tenure.generation)
         raise OwnershipLostError(
             f"the database has lost what was committed: its last batch is {row['batch']}, and was "
             f"{tenure.batch} (was a standby promoted that was behind, or an older copy put back?). "
@@ -122,12 +125,12 @@ async def take_back(connection: asyncpg.Connection, before: Session, tenure: Ten
             "This one ends; start it again to read what the other wrote"
         )
     await places.move(connection)
-    return _tenure(row)
+    return tenure_of(row)
 
 
 async def sign(connection: asyncpg.Connection, owner: str) -> Tenure:
     """Write into the database who owns it; the caller does, and has migrated it."""
-    return _tenure(
+    return tenure_of(
         await connection.fetchrow(
             """
             UPDATE journal SET owner = $1 || ', since '
@@ -139,16 +142,19 @@ async def sign(connection: asyncpg.Connection, owner: str) -> Tenure:
     )
 
 
-async def _try_lock(connection: asyncpg.Connection) -> bool:
+async def try_lock(connection: asyncpg.Connection) -> bool:
     locked: bool = await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY)
     return locked
 
 
-async def _lock_within(connection: asyncpg.Connection, milliseconds: int) -> bool:
+async def lock_within(
+    connection: asyncpg.Connection, milliseconds: int, *, shared: bool = False
+) -> bool:
+    lock = "pg_advisory_lock_shared" if shared else "pg_advisory_lock"
     try:
         async with connection.transaction():
             await connection.execute(f"SET LOCAL lock_timeout = {milliseconds}")
-            await connection.execute("SELECT pg_advisory_lock($1)", LOCK_KEY)
+            await connection.execute(f"SELECT {lock}($1)", LOCK_KEY)
     except asyncpg.LockNotAvailableError:
         return False
     return True
@@ -158,8 +164,8 @@ async def describe_owner(connection: asyncpg.Connection) -> str:
     """Who has the database, for a message."""
     holder = await connection.fetchrow(_HOLDER, LOCK_KEY)
     if holder and holder["mode"] == "ShareLock":
-        names = await connection.fetchval(_SHARERS)
-        return f"shared by daemons with [cluster] bus: {names or 'one that has just come'}"
+        names = await sharers(connection) or "one that has just come"
+        return f"shared by daemons with [cluster] bus: {names}"
     try:
         if await connection.fetchval("SELECT to_regclass('journal')") is not None:
             owner: str | None = await connection.fetchval("SELECT owner FROM journal")
@@ -175,5 +181,14 @@ async def describe_owner(connection: asyncpg.Connection) -> str:
     )
 
 
-def _tenure(row: Any) -> Tenure:
+async def sharers(connection: asyncpg.Connection) -> str:
+    """The daemons that share the database now, for a message; empty when none has said so yet."""
+    try:
+        names: str | None = await connection.fetchval(_SHARERS, GONE_AFTER_S)
+    except (asyncpg.UndefinedTableError, asyncpg.LockNotAvailableError):
+        return ""  # It is just being migrated.
+    return names or ""
+
+
+def tenure_of(row: Any) -> Tenure:
     return Tenure(row["owner"], row["generation"], row["batch"])

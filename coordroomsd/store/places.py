@@ -34,18 +34,19 @@ _NOT_TOLD: Final = (
 _MOVE: Final = "UPDATE journal SET place = $1"
 _MOVE_AND_BEGIN: Final = """
     UPDATE journal SET place = $1, generation = replace(gen_random_uuid()::text, '-', '')
+    WHERE generation = $2
     RETURNING generation
 """
 
 
 async def recognise(connection: asyncpg.Connection) -> None:
     """Begin a new generation if the database has come to another place since it was last opened."""
-    before = await connection.fetchval("SELECT place FROM journal")
+    before, generation = await connection.fetchrow("SELECT place, generation FROM journal")
     here = await _place(connection)
     if before in ("", here):
         await connection.execute(_MOVE, here)
         return
-    generation = await connection.fetchval(_MOVE_AND_BEGIN, here)
+    generation = await connection.fetchval(_MOVE_AND_BEGIN, here, generation)
     log.warning(
         "the database has come to another place (%s, before %s): it was loaded, copied or "
         "recovered, or a standby was promoted. It may have lost what was acknowledged, so it has "
@@ -65,9 +66,14 @@ async def move(connection: asyncpg.Connection) -> None:
     await connection.execute(_MOVE, await _place(connection))
 
 
-async def begin_generation(connection: asyncpg.Connection) -> str:
-    """Say of the database, wherever it is, that something is missing from it."""
-    generation: str = await connection.fetchval(_MOVE_AND_BEGIN, await _place(connection))
+async def begin_generation(connection: asyncpg.Connection, before: str) -> str | None:
+    """Say of the database, wherever it is, that something is missing from it.
+
+    The new generation; None when `before` has ended already: of daemons that share the database
+    all find out.
+    """
+    here = await _place(connection)
+    generation: str | None = await connection.fetchval(_MOVE_AND_BEGIN, here, before)
     return generation
 
 

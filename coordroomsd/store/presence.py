@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from coordroomsd.store.errors import OwnershipLostError
-from coordroomsd.store.ownership import LOCK_KEY
+from coordroomsd.store.ownership import GONE_AFTER_S, LOCK_KEY
 from coordroomsd.store.reads import Reader
-from coordroomsd.store.sharing import GONE_AFTER_S, Member
+from coordroomsd.store.sharing import Member
 
 # Beside the one by which the database is shared.
 LEAD_KEY: Final = LOCK_KEY + 2

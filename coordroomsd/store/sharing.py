@@ -14,10 +14,17 @@ import asyncpg
 from coordroomsd.store import ownership, places
 from coordroomsd.store.errors import DatabaseOwnedError, DatabaseUnsuitableError, OwnershipLostError
 from coordroomsd.store.migrate import migrate, pending
-from coordroomsd.store.ownership import LOCK_KEY, TAKE_WITHIN_MS, Session, Tenure
+from coordroomsd.store.ownership import (
+    GONE_AFTER_S,
+    LOCK_KEY,
+    TAKE_WITHIN_MS,
+    Session,
+    Tenure,
+    lock_within,
+    tenure_of,
+    try_lock,
+)
 
-# A daemon writes its row every second; one that has not for so long is gone or stands still.
-GONE_AFTER_S: Final = 10
 # The rows of daemons that are gone tell nobody anything.
 FORGET_AFTER_S: Final = 86_400
 
@@ -44,7 +51,7 @@ async def enter(connection: asyncpg.Connection) -> list[str]:
     :raises MigrationError: see `migrate`; also when others run on it that would have to stop first.
     """
     applied: list[str] = []
-    if await _try_alone(connection):
+    if await try_lock(connection):
         try:
             applied = await migrate(connection)
             await places.recognise(connection)
@@ -52,16 +59,17 @@ async def enter(connection: asyncpg.Connection) -> list[str]:
         finally:
             await connection.execute("SELECT pg_advisory_unlock($1)", LOCK_KEY)
         return applied
-    if not await _share_within(connection, TAKE_WITHIN_MS):
+    if not await lock_within(connection, TAKE_WITHIN_MS, shared=True):
         raise DatabaseOwnedError(
             "the database is in use by a coordroomsd that has no bus and shares it with nobody "
             f"({await ownership.describe_owner(connection)}). Give that one [cluster] bus too, "
             "or stop it"
         )
     if waiting := await pending(connection):
+        others = await ownership.sharers(connection) or "which has just come"
         raise DatabaseUnsuitableError(
             f"the database needs {waiting[0].name}, and other daemons run on it "
-            f"({await describe(connection)}). Stop them all, start one of this version, then the "
+            f"({others}). Stop them all, start one of this version, then the "
             "others"
         )
     return applied
@@ -107,7 +115,7 @@ async def enter_again(
         before.pid,
         before.started_at,
     )
-    if not await _share_within(connection, TAKE_WITHIN_MS):
+    if not await lock_within(connection, TAKE_WITHIN_MS, shared=True):
         raise OwnershipLostError(
             "a coordroomsd without a bus took the database while the connection was lost "
             f"({await ownership.describe_owner(connection)}). This daemon ends"
@@ -122,7 +130,7 @@ async def enter_again(
             "connection was lost. This daemon ends; start it again to read what is there now"
         )
     if now.batch < tenure.batch:
-        await begin_generation(connection, tenure.generation)
+        await places.begin_generation(connection, tenure.generation)
         raise OwnershipLostError(
             f"the database has lost what was committed: this daemon's last batch is {now.batch} "
             f"there, and was {tenure.batch}. It has a new generation, from which clients learn "
@@ -138,44 +146,10 @@ async def enter_again(
     return now
 
 
-async def begin_generation(connection: asyncpg.Connection, before: str) -> None:
-    """Say that the database lost something, once however many daemons find out."""
-    await connection.execute(
-        """UPDATE journal SET generation = replace(gen_random_uuid()::text, '-', '')
-           WHERE generation = $1""",
-        before,
-    )
-    await places.move(connection)
-
-
-async def describe(connection: asyncpg.Connection) -> str:
-    """Who shares the database now, for a message."""
-    try:
-        rows = await connection.fetch(_OTHERS, 0, GONE_AFTER_S)
-    except (asyncpg.UndefinedTableError, asyncpg.LockNotAvailableError):
-        rows = []
-    return "; ".join(row["name"] for row in rows) or "which has just come"
-
-
-async def _try_alone(connection: asyncpg.Connection) -> bool:
-    alone: bool = await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK_KEY)
-    return alone
-
-
-async def _share_within(connection: asyncpg.Connection, milliseconds: int) -> bool:
-    try:
-        async with connection.transaction():
-            await connection.execute(f"SET LOCAL lock_timeout = {milliseconds}")
-            await connection.execute("SELECT pg_advisory_lock_shared($1)", LOCK_KEY)
-    except asyncpg.LockNotAvailableError:
-        return False
-    return True
-
-
 async def _tenure(connection: asyncpg.Connection, daemon_id: int) -> Tenure:
     row: Any = await connection.fetchrow(
         "SELECT owner, generation, d.batch FROM journal, daemons d WHERE d.id = $1", daemon_id
     )
     if row is None:
         raise LookupError(f"no daemon {daemon_id}")
-    return Tenure(row["owner"], row["generation"], row["batch"])
+    return tenure_of(row)
