@@ -14,10 +14,9 @@ from typing import Protocol
 from coordroomsd.clock import Clock
 from coordroomsd.domain.errors import Refusal
 from coordroomsd.domain.events import Event
-from coordroomsd.domain.identities import Enrolled, credential_of
 from coordroomsd.domain.participants import Actor
 from coordroomsd.journal.draft import Draft
-from coordroomsd.journal.publishing import end_calls, token_ended
+from coordroomsd.journal.publishing import end_calls, enrol
 from coordroomsd.live.latest import Latest
 from coordroomsd.live.participants import Participants
 from coordroomsd.live.people import People
@@ -163,15 +162,7 @@ class Together:
                 return
             self._people.version = version
             for one in enrolled:
-                self._replace(one)
-
-    def _replace(self, one: Enrolled) -> None:
-        before = self._people.get(one.project, one.name)
-        if before == one:
-            return
-        self._people.put(one)
-        if before and before.token_hash:
-            self._hub.revoke(credential_of(before), token_ended(before))
+                enrol(self._people, self._hub, one)
 
     async def _caller(self, actor: Actor | None) -> None:
         known = self._participants.peek(actor) if actor else None

@@ -55,7 +55,7 @@ class Publishing:
         if draft.changes_identities and self._people.version == draft.identities:
             self._people.version += 1
             for enrolled in draft.enrolled_now.values():
-                self._enrol(enrolled)
+                enrol(self._people, self._hub, enrolled)
         for room_id, drafted in draft.rooms.items():
             if drafted.events:
                 self._unindexed.add(room_id)
@@ -64,12 +64,6 @@ class Publishing:
 
         if self._tell and (versions := _versions(draft)):
             self._tell(versions)
-
-    def _enrol(self, enrolled: Enrolled) -> None:
-        before = self._people.get(enrolled.project, enrolled.name)
-        self._people.put(enrolled)
-        if before and before.token_hash:
-            self._hub.revoke(credential_of(before), token_ended(before))
 
     def _take_over(self, draft: Draft, room_id: int, drafted: RoomDraft) -> None:
         live = drafted.live
@@ -104,9 +98,15 @@ def _arrived(drafted: RoomDraft) -> Iterable[int]:
     return {event.who.membership_id for event in drafted.events if event.type == "member"}
 
 
-def token_ended(enrolled: Enrolled) -> Refusal:
-    """What calls are ended with that came in under a token which is revoked, or was replaced."""
-    return Refusal("unauthorized", f"The token of {enrolled.name} was revoked.")
+def enrol(people: People, hub: Hub, enrolled: Enrolled) -> None:
+    """Let this be known of somebody; calls end that came in under a token which is no more."""
+    before = people.get(enrolled.project, enrolled.name)
+    if before == enrolled:
+        return
+    people.put(enrolled)
+    if before and before.token_hash:
+        ended = Refusal("unauthorized", f"The token of {before.name} was revoked.")
+        hub.revoke(credential_of(before), ended)
 
 
 def _end_calls_of_who_left(drafted: RoomDraft) -> None:
