@@ -7,10 +7,10 @@ most commands need none of it.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 
 from coordroomsd.config import Config
+from coordroomsd.options import explained, path_or_stream
 
 Options = argparse.Namespace
 
@@ -54,7 +54,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="?",
         default=Path("-"),
-        type=_explained(_file_or_stream),
+        type=explained(path_or_stream),
         help="a new file (default: standard output)",
     )
     parser.add_argument("--project", metavar="P", default="default", help="default: default")
@@ -65,36 +65,19 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name",
         metavar="NAME",
-        type=_explained(_room_name),
+        type=explained(_room_name),
         help="what to call the room here (default: as in the file)",
     )
     parser.add_argument(
         "--project",
         metavar="P",
-        type=_explained(_line),
+        type=explained(_line),
         help="where it belongs (default: as in the file)",
     )
 
 
 def _add_file(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("file", metavar="FILE", type=_explained(_file_or_stream), help=text)
-
-
-def _explained(parse: Callable[[str], object]) -> Callable[[str], object]:
-    def argument(text: str) -> object:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return argument
-
-
-def _file_or_stream(text: str) -> Path:
-    # An unset variable of a script: it would mean the current directory.
-    if not text:
-        raise ValueError("should be a path")
-    return Path(text) if text == "-" else Path(text).absolute()
+    parser.add_argument("file", metavar="FILE", type=explained(path_or_stream), help=text)
 
 
 def _room_name(text: str) -> str:

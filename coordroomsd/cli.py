@@ -25,6 +25,7 @@ from coordroomsd.config import Config, ConfigurationError, load
 from coordroomsd.endings import Terminal, ending_signals, is_told_of_hang_ups
 from coordroomsd.enrolments import Offer, RefusedError, UnreachableError, offered
 from coordroomsd.locations import Account
+from coordroomsd.options import explained, path_of
 from coordroomsd.printing import UnwritableError, drop_what_is_unwritten, write
 from coordroomsd.service.errors import ServiceError
 from coordroomsd.sockets import SocketError
@@ -252,10 +253,10 @@ def _add_configuration(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("configuration", "An option goes before the file.")
 
     def option(name: str, metavar: str, parse: Callable[[str], object], text: str) -> None:
-        group.add_argument(name, metavar=metavar, type=_argument(parse), help=text)
+        group.add_argument(name, metavar=metavar, type=explained(parse), help=text)
 
-    option("--config", "FILE", _path, "the configuration, in TOML")
-    option("--state-dir", "DIR", _path, "where the private database is kept")
+    option("--config", "FILE", path_of, "the configuration, in TOML")
+    option("--state-dir", "DIR", path_of, "where the private database is kept")
     option("--socket", "PATH", _socket_path, "the Unix socket to serve")
     option("--listen", "HOST:PORT", addresses.parse_listen, "a TCP address to serve as well")
     option(
@@ -277,30 +278,8 @@ def _configuration(options: Options) -> Config:
     )
 
 
-def _argument(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """`parse` as argparse wants it, which shows what it was given unless told what to say.
-
-    What it was given may be a database's URL, with a password in it.
-    """
-
-    def argument(text: str) -> T:
-        try:
-            return parse(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return argument
-
-
-def _path(text: str) -> Path:
-    # An unset variable of a script: it would mean the current directory.
-    if not text:
-        raise ValueError("should be a path")
-    return Path(text).absolute()
-
-
 def _socket_path(text: str) -> Path:
-    return addresses.check_socket_path(_path(text))
+    return addresses.check_socket_path(path_of(text))
 
 
 def _next_step(config: Config, offer: Offer, expires_at: str) -> str:

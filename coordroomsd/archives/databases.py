@@ -26,6 +26,7 @@ from coordroomsd.store.private_postgres import PrivatePostgres
 
 # A daemon that is just starting has its directory before its server takes connections.
 _STARTING_WITHIN_S: Final = 30.0
+_CLOSE_WITHIN_S: Final = 5.0
 
 
 @asynccontextmanager
@@ -49,7 +50,7 @@ async def reading(config: Config) -> AsyncIterator[asyncpg.Connection]:
     try:
         yield connection
     finally:
-        await _close(connection)
+        await sessions.close(connection, _CLOSE_WITHIN_S)
 
 
 @asynccontextmanager
@@ -65,7 +66,7 @@ async def owning(config: Config) -> AsyncIterator[tuple[asyncpg.Connection, Call
             await _take(connection)
             yield connection, lambda: None
         finally:
-            await _close(connection)
+            await sessions.close(connection, _CLOSE_WITHIN_S)
         return
     _refuse_for_another(config.state_dir)
     server = PrivatePostgres(config.state_dir, config.database.run_as)
@@ -76,7 +77,7 @@ async def owning(config: Config) -> AsyncIterator[tuple[asyncpg.Connection, Call
             await _take(connection)
             yield connection, lambda: disk_space.check_space(server.data)
         finally:
-            await _close(connection)
+            await sessions.close(connection, _CLOSE_WITHIN_S)
     finally:
         await server.stop()
 
@@ -99,7 +100,7 @@ async def _beside_the_daemon(
         try:
             yield connection
         finally:
-            await _close(connection)
+            await sessions.close(connection, _CLOSE_WITHIN_S)
     finally:
         await server.stop()
 
@@ -147,10 +148,3 @@ def _user_name(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return str(uid)
-
-
-async def _close(connection: asyncpg.Connection) -> None:
-    try:
-        await connection.close(timeout=5.0)
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-        connection.terminate()

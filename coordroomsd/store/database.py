@@ -190,10 +190,7 @@ class Database:
     async def close(self) -> None:
         """Give the database up; waits for reads that are under way, but not for long."""
         await self.reads.close(CLOSE_WITHIN_S)
-        try:
-            await self.writer.close(timeout=CLOSE_WITHIN_S)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
-            self.writer.terminate()
+        await sessions.close(self.writer, CLOSE_WITHIN_S)
 
     async def _connect_writer(self) -> None:
         async with contextlib.AsyncExitStack() as undo:

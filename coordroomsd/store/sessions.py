@@ -203,6 +203,14 @@ def refusals_explained(arguments: ConnectArguments) -> Iterator[None]:
         ) from None
 
 
+async def close(connection: asyncpg.Connection, within_s: float) -> None:
+    """End a session in good order, or, when that takes too long or fails, at once."""
+    try:
+        await connection.close(timeout=within_s)
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        connection.terminate()
+
+
 def _check_version(connection: asyncpg.Connection, arguments: ConnectArguments) -> None:
     version = connection.get_server_version()
     if version.major < MINIMUM_MAJOR:
