@@ -117,8 +117,7 @@ class Overview:
     async def _conversations(self) -> list[int]:
         reader, project = self._services.reads, self._caller.project
         if self._caller.role == "operator":
-            numbers = await reads.conversations_of_project(reader, project, 0, 100_000)
-            return numbers[-CONVERSATIONS:]
+            return await glances.recent_conversations(reader, project, CONVERSATIONS)
         actor = Actor(project, self._name, self._caller.kind, self._caller.role)
         participant = await self._services.participants.get(actor)
         if participant is None:

@@ -32,6 +32,12 @@ async def recent_rooms(reader: Reader, project: str, active: int, further: int) 
     return sorted(row["id"] for row in rows)
 
 
+async def recent_conversations(reader: Reader, project: str, limit: int) -> list[int]:
+    """The newest rooms of two, by age."""
+    rows = await reader.fetch(SQL["recent_conversations"], project, limit)
+    return sorted(row["id"] for row in rows)
+
+
 async def open_questions(reader: Reader, room_id: int, limit: int) -> OpenQuestions:
     rows = await reader.fetch(SQL["open_questions"], room_id, limit)
     newest = [

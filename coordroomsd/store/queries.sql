@@ -226,6 +226,9 @@ ORDER BY e.at DESC, e.seq DESC LIMIT $5
 UNION
 (SELECT id FROM rooms WHERE project = $1 AND kind = 'room' ORDER BY id DESC LIMIT $3)
 
+-- name: recent_conversations
+SELECT id FROM rooms WHERE project = $1 AND kind <> 'room' ORDER BY id DESC LIMIT $2
+
 -- name: open_questions
 -- The newest messages of a kind that asks which nobody has replied to; `found` counts them all.
 SELECT q.seq, q.at, q.membership_id, left(q.body, 400) AS body, count(*) OVER () AS found
