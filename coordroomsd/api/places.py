@@ -107,9 +107,7 @@ async def named_participant(call: Call, name: str) -> Actor:
             f"There is no participant {name!r}." + (f" Did you mean {near!r}?" if near else ""),
             **({"did_you_mean": near} if near else {}),
         )
-    return Actor(
-        participant.project, participant.conversation_id, participant.kind, participant.role
-    )
+    return participant.actor
 
 
 async def _current(call: Call, room: LiveRoom | None) -> LiveRoom | None:

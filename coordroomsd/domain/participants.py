@@ -51,6 +51,10 @@ class Participant:
     def name(self) -> str:
         return display_name(self.conversation_id)
 
+    @property
+    def actor(self) -> Actor:
+        return Actor(self.project, self.conversation_id, self.kind, self.role)
+
 
 def display_name(conversation_id: str) -> str:
     """Who acts as `<name>/<anything>` is called `<name>`."""

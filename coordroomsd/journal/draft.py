@@ -276,10 +276,8 @@ class Draft:
 
     def looked_at(self) -> tuple[list[LiveRoom], list[Actor]]:
         """What of the world the batch was decided on."""
-        participants = self._facts.participants.values()
-        return list(self._facts.rooms.values()), [
-            Actor(one.project, one.conversation_id, one.kind, one.role) for one in participants
-        ]
+        actors = [participant.actor for participant in self._facts.participants.values()]
+        return list(self._facts.rooms.values()), actors
 
     def _add_head(self, rows: Rows, drafted: RoomDraft) -> None:
         rows.heads[drafted.state.id] = (drafted.live.state.head, drafted.state)

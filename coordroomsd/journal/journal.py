@@ -13,7 +13,6 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
-from typing import TypeVar
 
 from coordroomsd.clock import Clock
 from coordroomsd.domain.commands import Command
@@ -22,6 +21,7 @@ from coordroomsd.domain.messages import Post
 from coordroomsd.journal.draft import Draft
 from coordroomsd.journal.following import Together
 from coordroomsd.journal.gathering import Gathering
+from coordroomsd.journal.patience import answered
 from coordroomsd.journal.publishing import Publishing
 from coordroomsd.journal.submissions import Answer, KeyedCall, Respond, Stages, Submission
 from coordroomsd.live.buckets import Buckets
@@ -44,9 +44,6 @@ MAX_POSITIONS = 2_000
 FLUSH_POSITIONS_EVERY_S = 1.0
 # Where other daemons show them, too.
 SHARE_POSITIONS_EVERY_S = 0.05
-# How long a caller waits for a database that is away: longer than a crash recovery, shorter than a
-# client's patience.
-PATIENCE_S = 8.0
 # While the database is away calls wait in memory; more of them than this would only time out.
 MAX_QUEUED = 10_000
 
@@ -118,14 +115,14 @@ class Journal:
         submission = Submission(command, respond, keyed, self._clock.monotonic())
         self._queue.append(submission)
         self._work.set()
-        return await _answered(submission.future)
+        return await answered(submission.future)
 
     async def flush(self) -> None:
         """Returns when all positions changed so far are stored. Raises `store_unavailable`."""
         stored: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._flushes.append(stored)
         self._work.set()
-        await _answered(stored)
+        await answered(stored)
 
     async def run(self) -> None:
         """Runs until `close`, and then until nothing is left to do."""
@@ -324,28 +321,6 @@ def _named(submission: Submission) -> str:
 def _characters(command: Command) -> int:
     """Of what it would store, about."""
     return sum(len(draft.body) for draft in command.drafts) if isinstance(command, Post) else 0
-
-
-Future = TypeVar("Future")
-
-
-async def _answered(future: asyncio.Future[Future]) -> Future:
-    """Its result; a caller that goes away, or loses its patience, leaves a future that is done."""
-    patience = asyncio.get_running_loop().call_later(PATIENCE_S, _give_up, future)
-    try:
-        return await future
-    finally:
-        patience.cancel()
-
-
-def _give_up(future: asyncio.Future[Future]) -> None:
-    if not future.done():
-        future.set_exception(
-            Refusal(
-                "store_unavailable",
-                f"The database has not answered for {PATIENCE_S:g} s; the call may yet be stored.",
-            )
-        )
 
 
 def _settle(flushes: list[asyncio.Future[None]], refusal: Refusal | None) -> None:

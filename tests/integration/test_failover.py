@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coordroomsd.journal import journal as journal_module
+from coordroomsd.journal import patience
 from coordroomsd.store import sessions
 from coordroomsd.store.errors import DatabaseUnsuitableError, OwnershipLostError
 from coordroomsd.store.read_pools import ReadPool
@@ -120,7 +120,7 @@ async def test_a_read_waits_for_it(pair: Pair) -> None:
 async def test_one_that_was_behind_is_another_generation(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_module, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.2)
     async with running(pair.url, may_fail=True) as daemon:
         ann, bob = await daemon.room("plan", "ann", "bob")
         before = daemon.services.generation
@@ -154,7 +154,7 @@ async def test_what_only_the_primary_has_is_not_acknowledged(
     async with running(pair.url, may_fail=True) as daemon:
         ann, _ = await daemon.room("plan", "ann", "bob")
         await pair.part()
-        monkeypatch.setattr(journal_module, "PATIENCE_S", 0.2)
+        monkeypatch.setattr(patience, "PATIENCE_S", 0.2)
         posted = asyncio.create_task(post(ann, "both"))
         await _until(pair.primary, WAITS_FOR_STANDBY)
         first = await _writer(pair)

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from coordroomsd.journal import journal as journal_module
+from coordroomsd.journal import patience
 from coordroomsd.settings import Limits
 from coordroomsd.store.database import Database
 from coordroomsd.store.errors import OwnershipLostError
@@ -86,7 +86,7 @@ async def test_what_is_stored_again_costs_once(proxy: Proxy, cut: Cut) -> None:
 async def test_a_retry_after_giving_up_makes_no_second_message(
     proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_module, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.2)
     async with running(proxy.arguments) as daemon:
         [ada] = await daemon.room("plan", "ada")
         proxy.cut_at("the needle", Cut.AFTER_THE_COMMIT)
@@ -130,7 +130,7 @@ async def test_writers_come_through_a_server_that_ends_sessions(
 async def test_who_lost_the_database_to_another_ends(
     proxy: Proxy, connect_arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journal_module, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.2)
     async with running(proxy.arguments, may_fail=True) as daemon:
         [ada] = await daemon.room("plan", "ada")
         proxy.refuse()
@@ -149,7 +149,7 @@ async def test_whose_database_has_lost_what_was_acknowledged_ends(
     proxy: Proxy, connect_arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after the promotion of a standby that was behind: nobody goes on with void numbers."""
-    monkeypatch.setattr(journal_module, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0.2)
     async with running(proxy.arguments, may_fail=True) as daemon:
         [ada] = await daemon.room("plan", "ada")
         before = daemon.services.generation
